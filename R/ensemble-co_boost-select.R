@@ -2,24 +2,24 @@
 #'
 #' Chooses the number of rounds, the share of the columns and the number of states of [co_boost()] by cross-validation.
 #'
-#' @details
-#' For every pair of `k` and `share` one ensemble of `max(n_rounds)` rounds is grown on all folds but one, and its answers after
-#' each number of rounds are judged on that one. The criterion is the share of cases put into the wrong class; rule `"1se"`
-#' prefers fewer rounds. Cases of a class are spread evenly over the folds.
+#' @details For every pair of `k` and `share` one ensemble of `max(n_rounds)` rounds is grown on all folds but one, and
+#'   its answers after each number of rounds are judged on that one. The criterion is the share of cases put into the
+#'   wrong class; rule `"1se"` prefers fewer rounds. Cases of a class are spread evenly over the folds.
 #'
-#' @section Which method when: Where the number of states or of rounds matters and cases are few; boosting over several views is
-#'   rarely hurt by more rounds. [hmm_select()] chooses the states of a single model by a criterion of its likelihood.
+#' @section Which method when: Where the number of states or of rounds matters and cases are few; boosting over several
+#'   views is rarely hurt by more rounds. [hmm_select()] chooses the states of a single model by a criterion of its
+#'   likelihood.
 #'
 #' @inheritParams co_boost
 #' @param n_rounds,share,k Values to try.
 #' @param folds A number, or the fold of every case.
 #' @param selection Rule that picks: the smallest error, or the fewest rounds within one standard error of it.
 #' @param ... Further arguments of [co_boost()].
-#' @return A [granary_selection]: `fit`, an ensemble at the chosen values, and `table` with `n_rounds`, `share`, `k`, `estimate`,
-#'   `std.error`.
+#' @return A [granary_selection]: `fit`, an ensemble at the chosen values, and `table` with `n_rounds`, `share`, `k`,
+#'   `estimate`, `std.error`.
 #' @references
-#' Wu, J. and Cheng, J. (2014). Bayesian co-boosting for multi-modal gesture recognition. *Journal of Machine Learning Research*
-#' 15, 3013-3036.
+#' Wu, J. and Cheng, J. (2014). Bayesian co-boosting for multi-modal gesture recognition. *Journal of Machine Learning
+#' Research* 15, 3013-3036.
 #' @seealso [co_boost()], [granary_selection]
 #' @export
 #' @examples
@@ -51,7 +51,8 @@ co_boost_select <- function(x, y, n_rounds = c(5, 10, 20), share = 0.2, k = 5, f
   given <- stats::setNames(lapply(data$views, split_cases), data$names)
   fit_cases <- function(i, keep, grid) {
     w <- if (length(weights) > 0L) weights[keep]
-    suppressMessages(co_boost.default(lapply(given, take_cases, keep), y[keep], n_rounds = max(n_rounds), share = grid$share[i],
+    suppressMessages(co_boost.default(lapply(given, take_cases, keep), y[keep], n_rounds = max(n_rounds),
+                                      share = grid$share[i],
                                       k = grid$k[i], rule = rule, weights = w, na = na, ...))
   }
   grid <- expand.grid(share = share, k = k)
@@ -76,11 +77,13 @@ co_boost_select <- function(x, y, n_rounds = c(5, 10, 20), share = 0.2, k = 5, f
     data.frame(n_rounds = n_rounds, share = grid$share[i], k = grid$k[i], estimate = error,
                std.error = apply(share_wrong, 2L, stats::sd) / sqrt(nrow(own)))
   }))
-  out <- new_selection("co_boost", NULL, table, rule = selection, measure = "share misclassified", simplicity = -table$n_rounds,
+  out <- new_selection("co_boost", NULL, table, rule = selection, measure = "share misclassified",
+                       simplicity = -table$n_rounds,
                        folds = fold, call = call, convergence = list())
   best <- table[out$selected, ]
   w <- if (length(weights) > 0L) weights
-  out$fit <- co_boost.default(x, y, views = views, n_rounds = best$n_rounds, share = best$share, k = best$k, rule = rule,
+  out$fit <- co_boost.default(x, y, views = views, n_rounds = best$n_rounds, share = best$share, k = best$k,
+                              rule = rule,
                               weights = w, na = na, ...)
   out$convergence <- out$fit$convergence
   seal(out)
