@@ -56,7 +56,8 @@ print.granary_co_boost <- function(x, ...) {
     cli::cat_line("Nothing was learnt: no weak classifier was better than chance.")
     return(invisible(x))
   }
-  cli::cat_line(sprintf("Misclassified of the cases fitted: %.1f%% by votes, %.1f%% by log odds; bound %s, %s at the start", 100 * x$path$vote_error[rounds],
+  cli::cat_line(sprintf("Misclassified of the cases fitted: %.1f%% by votes, %.1f%% by log odds; bound %s, at first %s",
+                        100 * x$path$vote_error[rounds],
                         100 * x$path$odds_error[rounds], format(x$path$bound[rounds], digits = 3L),
                           format(sum(x$bound[1L, ]), digits = 3L)))
   cli::cat_line(sprintf("Largest weight of a case: %.1f%%", 100 * x$path$largest_weight[rounds]))

@@ -178,8 +178,8 @@ view_names <- function(names, n) {
 }
 
 check_views_count <- function(n) {
-  if (n > 12L) abort_input(sprintf("There may be at most 12 views, not %d: the answers of V views have 2^V patterns.",
-                                   n), "views")
+  if (n > 12L) abort_input(sprintf("There may be at most 12 views, not %d. For one view of %d sequences give list(x).", n, n),
+                           "views")
 }
 
 view_list <- function(x, na, arg, known) {
@@ -188,16 +188,16 @@ view_list <- function(x, na, arg, known) {
     abort_input(sprintf("`%s` must be one table with the columns of the fit, not a list of views.", arg), arg)
   names <- view_names(names(x), length(x))
   if (!is.null(known)) {
-    if (!is.null(names(x)) && any(nzchar(names(x))) && !identical(known$names,
-                                                                  paste0("view", seq_along(known$names)))) {
-      at <- match(known$names, names)
-      if (anyNA(at)) abort_input(sprintf("`%s` must have the views of the fit, but there is no \"%s\".", arg,
-                                         known$names[is.na(at)][1L]), arg)
-      x <- x[at]
+    if (length(x) != length(known$names)) {
+      abort_input(sprintf("`%s` must have the %d views of the fit, %s, but it has %d.", arg, length(known$names),
+                          paste0("\"", known$names, "\"", collapse = ", "), length(x)), arg)
     }
-    if (length(x) != length(known$names))
-      abort_input(sprintf("`%s` must have the %d views of the fit, but it has %d.", arg, length(known$names),
-                          length(x)), arg)
+    made_up <- identical(known$names, paste0("view", seq_along(known$names)))
+    if (setequal(names, known$names)) x <- x[match(known$names, names)]
+    else if (!made_up && !is.null(names(x))) {
+      abort_input(sprintf("`%s` must have the views of the fit, but there is no \"%s\".", arg,
+                          setdiff(known$names, names)[1L]), arg)
+    }
     names <- known$names
   }
   check_views_count(length(x))
@@ -208,7 +208,8 @@ view_list <- function(x, na, arg, known) {
     if (is.list(one) && !is.data.frame(one)) return(sequence_data(one, NULL, na, here, columns))
     if (is.null(dim(one))) {
       abort_input(sprintf(paste0("Every view must be a matrix, a data frame or a list of sequences, but `%s` is %s.\n",
-                                 "For a single view of sequences give a list of one: list(%s)."), here, describe(one), arg), arg)
+                                 "For a single view of sequences give a list of one: list(%s)."), here, describe(one),
+                                   arg), arg)
     }
     rows <- split_table(one, seq_len(nrow(one)), here, columns)
     check_sequence_values(rows, na, here)
@@ -321,8 +322,8 @@ new_co_boost <- function(found, data, classes, options, weights, rule, na, call,
                     if (rounds == 0L) ", and nothing was learnt" else ""))
   }
   if (found$silent > 0L && rule == "vote") {
-    message(sprintf("%s with an error of at least one half and no vote: vote = \"samme\" lets them count.",
-                    counted(found$silent, "weak classifier is", "weak classifiers are")))
+    message(sprintf("%s at least half of the weight and no vote: vote = \"samme\" lets them count.",
+                    counted(found$silent, "weak classifier has an error of", "weak classifiers have errors of")))
   }
   check_convergence(fit, "Raise `smooth`.")
 }

@@ -106,12 +106,13 @@ hmm_options <- function(rows, k, covariance, topology, method, forward, start, n
                               max_iter = check_count(max_iter)),
                   threads = thread_count(threads))
   if (options$em$method == "squarem" && options$em$forward == "hard")
-    abort_input("method = \"squarem\" leaps along the likelihood, which forward = \"hard\" does not raise: use \"em\".", "method")
+    abort_input("method = \"squarem\" leaps along the likelihood, which \"hard\" training does not raise: use \"em\".", "method")
   if (inherits(start, "granary_hmm")) {
     check_fit(start)
     same <- start$model$kind == options$covariance && length(start$initial) == options$k &&
       ncol(start$centers) == ncol(rows$x)
-    if (!same) abort_input("`start` must be a fit with as many states and columns, and the same kind of covariance.", "start")
+    if (!same) abort_input("`start` must be a fit with as many states and columns, and the same kind of covariance.",
+                           "start")
     if (start$topology != options$topology)
       abort_input(sprintf("`start` has the topology \"%s\", not \"%s\".", start$topology, options$topology), "start")
     return(c(options, list(start = "parameters", model = start$model)))
@@ -128,8 +129,8 @@ check_hmm_rows <- function(rows, weights, options) {
                                              options$k), "k")
   longest <- max(diff(rows$begin)[if (length(weights) > 0L) weights > 0 else TRUE])
   if (options$topology == "left_right" && options$k > longest) {
-    abort_input(sprintf(paste("`k` must be at most the length of the longest sequence, %d, for topology = \"left_right\":",
-                              "later states are never reached."), as.integer(longest)), "k")
+    abort_input(sprintf("`k` must be at most the length of the longest sequence, %d: later states are never reached.",
+                        as.integer(longest)), "k")
   }
 }
 

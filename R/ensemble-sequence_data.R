@@ -25,7 +25,7 @@ stack_sequences <- function(x, arg, columns = NULL) {
     if (is_plain_numeric(one) && is.null(dim(one)) && length(one) > 0L) one <- matrix(as.double(one), ncol = 1L)
     if (is.data.frame(one)) one <- matrix_from_frame(one, arg)
     if (!is.matrix(one) || !(is.numeric(one) || is.logical(one)) || length(one) == 0L) {
-      abort_input(sprintf("Every element of `%s` must be a sequence, a numeric matrix with at least one row or a vector; but %s is %s.",
+      abort_input(sprintf("Every element of `%s` must be a sequence, a numeric matrix with rows or a vector; but %s is %s.",
                           arg, label(i), describe(x[[i]])), arg)
     }
     one
@@ -75,7 +75,7 @@ split_table <- function(x, id, arg, columns = NULL) {
     runs <- rle(as.character(id))
     twice <- anyDuplicated(runs$values)
     if (twice > 0L) {
-      abort_input(sprintf("The rows of a sequence must stand together, but `id` has \"%s\" in two places: sort the rows by `id`.",
+      abort_input(sprintf("Rows of a sequence must stand together, but `id` has \"%s\" in two places: sort the rows by `id`.",
                           runs$values[twice]), "id")
     }
     begin <- c(0, cumsum(runs$lengths))
@@ -101,7 +101,8 @@ check_sequence_values <- function(rows, na, arg) {
   bad <- which(is.na(values))
   if (length(bad) > 0L && na == "error") {
     abort_input(sprintf(paste0("`%s` must have no missing values, but there is one in %s.\n",
-                               "Use na = \"skip\": such a row then says nothing, but time goes on."), arg, where(bad[1L])), arg)
+                               "Use na = \"skip\": such a row then says nothing, but time goes on."), arg,
+                                 where(bad[1L])), arg)
   }
   bad <- which(abs(values) > 1e150)
   if (length(bad) > 0L) abort_input(sprintf("`%s` has a value too large to compute with in %s: rescale the data.", arg,

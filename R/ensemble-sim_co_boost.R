@@ -33,7 +33,7 @@
 #' sim <- sim_co_boost(n = 3, n_test = 0)
 #' dim(sim$x$view1[[1]])
 #' table(sim$y)
-sim_co_boost <- function(n = 15, n_test = 50, n_classes = 6, n_views = 2, p = 20, informative = 4, states = 4,
+sim_co_boost <- function(n = 15, n_test = 50, n_classes = 6, n_views = 2, p = 20, informative = min(4, p), states = 4,
                          stay = 0.8, signal = 1, length = c(20, 40), ...) {
   refuse_dots(...)
   n <- check_count(n, upper = 1e5)

@@ -1,6 +1,6 @@
 // A classifier of one view of the cases: weak learners of co-boosting, and what late fusion joins.
 //
-//   hmm          one Gaussian hidden Markov model per class, fitted to its sequences with their weights (core/infer/gaussian_hmm.h)
+//   hmm          a Gaussian hidden Markov model per class, fitted to its sequences with their weights (core/infer/gaussian_hmm.h)
 //   naive_bayes  Gaussians with diagonal covariances, one per class        lda   Gaussians with one covariance for all classes
 //   tree         a tree of at most `max_leaves` leaves by Gini impurity
 //

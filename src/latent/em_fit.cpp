@@ -10,7 +10,6 @@
 #include "core/cluster/kmeans.h"
 #include "core/infer/hmm_model.h"
 #include "core/infer/mixture_model.h"
-#include "core/linalg/dense.h"
 
 namespace granary::latent {
 namespace {

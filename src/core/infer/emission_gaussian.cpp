@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "core/base/errors.h"
-#include "core/linalg/dense.h"
 
 namespace granary {
 namespace {

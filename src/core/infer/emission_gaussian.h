@@ -14,6 +14,7 @@
 #include "core/base/fields.h"
 #include "core/infer/emission.h"
 #include "core/infer/gaussian_density.h"
+#include "core/linalg/dense.h"
 
 namespace granary {
 
