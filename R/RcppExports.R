@@ -253,8 +253,16 @@ core_normals <- function(n, p, seed) {
     .Call(`_granary_core_normals`, n, p, seed)
 }
 
-core_kernel_matrix <- function(kernel, x, z) {
-    .Call(`_granary_core_kernel_matrix`, kernel, x, z)
+core_kernel_matrix <- function(kernel, x, z, threads, progress) {
+    .Call(`_granary_core_kernel_matrix`, kernel, x, z, threads, progress)
+}
+
+core_object_diagonal <- function(kernel, threads, progress) {
+    .Call(`_granary_core_object_diagonal`, kernel, threads, progress)
+}
+
+core_object_values <- function(kernel, rows, columns, threads, progress) {
+    .Call(`_granary_core_object_values`, kernel, rows, columns, threads, progress)
 }
 
 core_kernel_parameters <- function(kernel, dimension) {

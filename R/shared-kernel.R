@@ -31,6 +31,11 @@
 #' values. It is called from R, so it is slower; gradients in its parameters are differences, gradients in the inputs do not exist, and methods
 #' that need them refuse it.
 #'
+#' With `objects = TRUE` the function is given two lists of objects, or two character vectors, and returns the matrix of their kernel values: any
+#' similarity of texts, graphs, sets or curves. The objects are then the data: a character vector, a factor, a list with one element per observation, or
+#' a data frame one of whose columns (`columns`) holds them. The kernel goes to [svm()], [gp_classify()], [independence_test()], [kernel_ridge()],
+#' [kernel_pca()], [nystrom()] and [kernel_matrix()], in sums and products with kernels over the columns of numbers too.
+#'
 #' **Which kernel when:** `k_matern()` with the default \eqn{\nu = 5/2}{nu = 5/2} for responses of computer experiments and most data;
 #' `k_se()` for very smooth functions; `k_rq()` when several scales of variation are at work; `k_mlp()` for functions that level off;
 #' `k_linear()` plus others for a trend.
@@ -43,7 +48,7 @@
 #' @param lengthscale Distance over which the function varies, \eqn{\ell}{l}: one number, or one per column.
 #' @param variance Size of the kernel at distance zero, \eqn{v}; `k_linear()` takes one per column too.
 #' @param ard Whether each column gets its own lengthscale (variance for `k_linear()`), starting from the one given.
-#' @param columns Columns of the inputs the kernel looks at; by default all.
+#' @param columns Columns of the inputs the kernel looks at; by default all. For a kernel over objects, the name or number of the column that holds them.
 #' @param fixed Names of parameters that methods are not to learn: `"variance"`, `"lengthscale"`, `"shape"`, `"period"`.
 #' @param gamma For `k_rbf()`, \eqn{\gamma}{gamma}.
 #' @param nu Smoothness, \eqn{\nu}{nu}, positive and at most 50.
@@ -54,9 +59,11 @@
 #' @param slope \eqn{g}.
 #' @param offset \eqn{c}.
 #' @param weight,bias Variances \eqn{w} and \eqn{b} of the weights and biases of the network behind `k_mlp()`.
-#' @param f A function of two matrices, and of a vector of parameters if it has any.
+#' @param f A function of two matrices, and of a vector of parameters if it has any; of two lists or character vectors with `objects = TRUE`.
+#' @param objects Whether `f` is a function of objects.
 #' @param parameters Positive starting values of the parameters of `f`.
-#' @param x,z Points, one per row: matrices or data frames of numbers, or vectors for one column; `z = NULL` for `x` with itself. For the methods
+#' @param x,z Points, one per row: matrices or data frames of numbers, or vectors for one column; objects for a kernel over objects; `z = NULL` for `x`
+#'   with itself. For the methods
 #'   (`print()`, `coef()`, `plot()`, `format()`), `x` and `object` are kernels.
 #' @param kernel A kernel, or text such as `"se"`, `"matern52"`, `"se + bias + white"`.
 #' @param object A kernel.
@@ -190,10 +197,15 @@ k_white <- function(variance = 1, fixed = NULL, ...) {
 
 #' @rdname kernels
 #' @export
-k_user <- function(f, parameters = NULL, ...) {
+k_user <- function(f, parameters = NULL, objects = FALSE, columns = NULL, ...) {
   refuse_dots(...)
   if (missing(f)) fail_missing("f")
   if (!is.function(f)) fail_input("f", "a function of two matrices", describe(f))
+  if (check_flag(objects)) {
+    if (!is.null(parameters)) abort_input("`parameters` are for functions of matrices: a kernel over objects has none to learn.", "parameters")
+    return(user_objects_kernel(f, columns))
+  }
+  if (!is.null(columns)) abort_input("`columns` is for functions of objects: a function of matrices picks its columns itself.", "columns")
   parameters <- if (is.null(parameters)) numeric() else check_vector(parameters, "parameters", lower = .Machine$double.xmin)
   kernel <- new_kernel("user", 1, numeric())
   kernel$parameters <- as.double(parameters)
@@ -267,7 +279,7 @@ as_kernel <- function(x, arg = "kernel") {
   if (!is.character(x) || length(x) != 1L || is.na(x)) fail_input(arg, expected, describe(x))
   parsed <- tryCatch(parse(text = x)[[1L]], error = function(e) NULL)
   build <- function(e) {
-    if (is.name(e) && as.character(e) %in% kernel_names) {
+    if (is.name(e) && (as.character(e) %in% kernel_names || !is.null(object_reader(as.character(e))))) {
       name <- as.character(e)
       return(switch(name, matern12 = , laplace = k_matern(0.5), matern32 = k_matern(1.5), matern52 = k_matern(2.5), match.fun(paste0("k_", name))()))
     }
@@ -292,6 +304,7 @@ prepare_kernel <- function(kernel, d, arg = "kernel") {
     kernel$children <- lapply(kernel$children, prepare_kernel, d, arg)
     return(kernel)
   }
+  refuse_objects(kernel, arg)
   if (any(kernel$columns > d)) {
     abort_input(sprintf("`%s` looks at column %d, but the inputs have %d.", arg, max(kernel$columns), d), arg)
   }
@@ -315,7 +328,7 @@ map_leaves <- function(kernel, fun) {
 }
 
 # Whether R has to be called for its values, which only one thread may do.
-has_user_code <- function(kernel) any(vapply(kernel_leaves(kernel), function(leaf) identical(leaf$type, "user"), NA))
+has_user_code <- function(kernel) any(vapply(kernel_leaves(kernel), function(leaf) leaf$type %in% c("user", "user_objects"), NA))
 
 # The kernel with its free parameters replaced, from their logarithms in the order of coef().
 set_kernel_parameters <- function(kernel, log_parameters) {
@@ -353,11 +366,23 @@ check_inputs <- function(x, arg = deparse1(substitute(x)), min_rows = 1L) {
 #' @export
 kernel_matrix <- function(kernel, x, z = NULL, ...) {
   refuse_dots(...)
+  if (missing(x)) fail_missing("x")
+  bound <- bind_kernel(kernel, x, values = FALSE)
+  kernel <- bound$kernel
+  if (!is.null(bound$layout)) {
+    x <- bound$x
+    if (!is.null(z)) {
+      later <- bind_new_objects(kernel, z, bound$layout, "z", values = FALSE)
+      z <- later$x
+      kernel <- later$kernel
+    }
+  }
   x <- check_inputs(x)
   kernel <- prepare_kernel(kernel, ncol(x))
   z <- if (is.null(z)) matrix(0, 0L, ncol(x)) else check_inputs(z)
   if (ncol(z) != ncol(x)) abort_input(sprintf("`z` must have the %d columns of `x`, but it has %d.", ncol(x), ncol(z)), "z")
-  value <- core_kernel_matrix(kernel, x, z)
+  threads <- if (has_user_code(kernel)) 1L else thread_count(NULL)
+  value <- core_kernel_matrix(kernel, x, z, threads, progress_bar("kernel matrix"))
   labels <- list(rownames(x), if (nrow(z) > 0L) rownames(z) else rownames(x))
   if (!all(vapply(labels, is.null, NA))) dimnames(value) <- labels
   value
@@ -402,6 +427,7 @@ print.granary_kernel <- function(x, ...) {
     held <- function(text, learnt) if (learnt) text else paste(text, "(fixed)")
     scales <- switch(k$type, linear = "variance", polynomial = , sigmoid = "slope", mlp = "weight, bias", "lengthscale")
     parts <- c(
+      if (is_object_leaf(k)) format_object_options(k),
       if (!k$type %in% c("linear", "user")) held(paste("variance", show(k$variance)), k$learn[1L]),
       if (length(k$scales) > 0L) held(paste(scales, show(k$scales)), k$learn[2L]),
       if (k$type == "rq") held(paste("shape", show(k$shape)), k$learn[3L]),

@@ -813,14 +813,42 @@ BEGIN_RCPP
 END_RCPP
 }
 // core_kernel_matrix
-SEXP core_kernel_matrix(SEXP kernel, SEXP x, SEXP z);
-RcppExport SEXP _granary_core_kernel_matrix(SEXP kernelSEXP, SEXP xSEXP, SEXP zSEXP) {
+SEXP core_kernel_matrix(SEXP kernel, SEXP x, SEXP z, SEXP threads, SEXP progress);
+RcppExport SEXP _granary_core_kernel_matrix(SEXP kernelSEXP, SEXP xSEXP, SEXP zSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type kernel(kernelSEXP);
     Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
     Rcpp::traits::input_parameter< SEXP >::type z(zSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_kernel_matrix(kernel, x, z));
+    Rcpp::traits::input_parameter< SEXP >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_kernel_matrix(kernel, x, z, threads, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_object_diagonal
+SEXP core_object_diagonal(SEXP kernel, SEXP threads, SEXP progress);
+RcppExport SEXP _granary_core_object_diagonal(SEXP kernelSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type kernel(kernelSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_object_diagonal(kernel, threads, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_object_values
+SEXP core_object_values(SEXP kernel, SEXP rows, SEXP columns, SEXP threads, SEXP progress);
+RcppExport SEXP _granary_core_object_values(SEXP kernelSEXP, SEXP rowsSEXP, SEXP columnsSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type kernel(kernelSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type rows(rowsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type columns(columnsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_object_values(kernel, rows, columns, threads, progress));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -5706,7 +5734,9 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_engines", (DL_FUNC) &_granary_core_engines, 0},
     {"_granary_core_gaussian_draws", (DL_FUNC) &_granary_core_gaussian_draws, 5},
     {"_granary_core_normals", (DL_FUNC) &_granary_core_normals, 3},
-    {"_granary_core_kernel_matrix", (DL_FUNC) &_granary_core_kernel_matrix, 3},
+    {"_granary_core_kernel_matrix", (DL_FUNC) &_granary_core_kernel_matrix, 5},
+    {"_granary_core_object_diagonal", (DL_FUNC) &_granary_core_object_diagonal, 3},
+    {"_granary_core_object_values", (DL_FUNC) &_granary_core_object_values, 5},
     {"_granary_core_kernel_parameters", (DL_FUNC) &_granary_core_kernel_parameters, 2},
     {"_granary_core_moments", (DL_FUNC) &_granary_core_moments, 2},
     {"_granary_core_moments_combine", (DL_FUNC) &_granary_core_moments_combine, 2},

@@ -2,9 +2,23 @@
 #pragma once
 
 #include "core/kernel/kernel.h"
+#include "core/kernel/object_kernel.h"
 #include "r_door.h"
 
 namespace granary {
+
+// How a kernel over objects is made of its container and its constants, by the kernel's type. One static reader beside the exports
+// of each such kernel.
+class ObjectKernelReader {
+ public:
+  using Make = std::shared_ptr<const ObjectKernel> (*)(SEXP objects, SEXP options);
+  ObjectKernelReader(const char* type, Make make) { table()[type] = make; }
+  static std::map<std::string, Make>& table();  // r_core_kernel.cpp
+};
+
+// The set that a kernel's list holds: `objects`, `options`, `normalize` and, where there are any, the values `known`.
+std::shared_ptr<const ObjectSet> read_objects(SEXP kernel, const std::string& type);
+std::shared_ptr<const ObjectKernel> read_object_kernel(SEXP kernel, const std::string& type);
 
 // What stands in the list; `learn` is variance, scales, shape.
 struct KernelParts {
@@ -37,6 +51,7 @@ inline void convert(const Source& s, KernelSpec& spec) {
   const std::string name = spec.type;
   spec = parts.spec;
   spec.type = name;
+  if (element(s.value, "options") != nullptr) spec.objects = read_objects(s.value, name);
   spec.learn_variance = parts.learn[0];
   spec.learn_scales = parts.learn[1];
   spec.learn_shape = parts.learn[2];

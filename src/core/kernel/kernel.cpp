@@ -118,6 +118,7 @@ class User : public Part {
   }
   bool stationary() const override { return false; }
   bool differentiable() const override { return false; }
+  bool reentrant() const override { return false; }
   void value(ConstMatrixRef x, ConstMatrixRef z, Same, MatrixRef k) const override { k = call(x, z, parameters_); }
   void diagonal(ConstMatrixRef x, bool, VectorRef k) const override { k = diagonal_at(x, parameters_); }
   void backward(ConstMatrixRef x, ConstMatrixRef z, Same, ConstMatrixRef g, double* p, MatrixRef* dx,
@@ -196,6 +197,14 @@ class Composite : public Part {
   }
   bool differentiable() const override {
     return std::all_of(children_.begin(), children_.end(), [](const auto& child) { return child->differentiable(); });
+  }
+  bool reentrant() const override {
+    return std::all_of(children_.begin(), children_.end(), [](const auto& child) { return child->reentrant(); });
+  }
+  double operations() const override {
+    double sum = 0;
+    for (const auto& child : children_) sum += child->operations();
+    return sum;
   }
 
  protected:
@@ -296,6 +305,7 @@ class Product : public Composite {
 
 std::unique_ptr<Part> make_part(const KernelSpec& spec, Index dimension) {
   const std::string& type = spec.type;
+  if (spec.objects) return make_object(spec, dimension);
   if (type == "sum") return std::make_unique<Sum>(spec, dimension);
   if (type == "product") return std::make_unique<Product>(spec, dimension);
   if (type == "se" || type == "matern" || type == "rq") return make_radial(spec, dimension);
@@ -358,6 +368,7 @@ std::vector<std::string> Kernel::parameter_names() const {
 
 bool Kernel::stationary() const { return root_->stationary(); }
 bool Kernel::differentiable_in_inputs() const { return root_->differentiable(); }
+bool Kernel::reentrant() const { return root_->reentrant(); }
 
 void Kernel::require_columns(Index cols) const {
   if (cols != dimension_) throw InputError(message("the kernel is for inputs with ", dimension_, " columns, not ", cols, "."));

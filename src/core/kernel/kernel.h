@@ -10,6 +10,7 @@
 //   mlp          v asin((w x'z + b) / sqrt((w x'x + b + 1)(w z'z + b + 1)))
 //   bias         v                                               white   v if x and z are the same row of the same set, else 0
 //   user         any function of two sets of points
+//   and kernels over objects that stand in a container of their own, see object_kernel.h
 //
 // (Rasmussen and Williams, Gaussian Processes for Machine Learning, 2006, chapter 4; Williams 1998 for mlp.) Free parameters are
 // positive and handled as logarithms; the power of powexp, nu of matern, degree and offset c of polynomial and sigmoid are
@@ -24,9 +25,12 @@
 #include <string>
 #include <vector>
 
+#include "core/base/monitor.h"
 #include "core/base/types.h"
 
 namespace granary {
+
+class ObjectSet;  // core/kernel/object_kernel.h
 
 // What a kernel is made of, as data: the form in which it crosses from R and can be stored.
 struct KernelSpec {
@@ -42,6 +46,7 @@ struct KernelSpec {
   bool learn_variance = true, learn_scales = true, learn_shape = true;
   VectorXd user_parameters;  // positive
   Function function;
+  std::shared_ptr<const ObjectSet> objects;  // of a kernel over objects, whatever its type
   std::vector<KernelSpec> children;
 };
 
@@ -65,11 +70,15 @@ class Kernel {
   std::vector<std::string> parameter_names() const;  // such as "se.lengthscale2"; numbered parts where a type occurs twice
   bool stationary() const;                           // k(x, z) depends on x - z
   bool differentiable_in_inputs() const;             // false with a user function or hamming
+  bool reentrant() const;                            // on several threads at once: false with a user function
 
   MatrixXd matrix(ConstMatrixRef x) const;                   // of one set with itself: white on the diagonal
   MatrixXd cross(ConstMatrixRef x, ConstMatrixRef z) const;  // of two sets: white is zero
   void cross(ConstMatrixRef x, ConstMatrixRef z, MatrixRef k) const;
   VectorXd diagonal(ConstMatrixRef x, bool with_white = true) const;
+  // The same in blocks on several threads, where the kernel allows it. The values do not depend on their number.
+  MatrixXd matrix(ConstMatrixRef x, int threads, Monitor& monitor) const;
+  MatrixXd cross(ConstMatrixRef x, ConstMatrixRef z, int threads, Monitor& monitor) const;
 
   // For L(K), K = matrix(x) and G = dL/dK symmetric: adds to `parameters` and, where given, to `dx` (as large as x).
   void add_gradient(ConstMatrixRef x, ConstMatrixRef g, VectorRef parameters, MatrixXd* dx = nullptr) const;

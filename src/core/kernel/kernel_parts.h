@@ -34,6 +34,8 @@ class Part {
   virtual void names(std::vector<std::string>& out) const = 0;  // without numbers
   virtual bool stationary() const { return true; }
   virtual bool differentiable() const { return true; }
+  virtual bool reentrant() const { return true; }  // values on several threads at once
+  virtual double operations() const { return 20; }  // of one value, about
 
   virtual void value(ConstMatrixRef x, ConstMatrixRef z, Same same, MatrixRef k) const = 0;
   virtual void diagonal(ConstMatrixRef x, bool with_white, VectorRef k) const = 0;
@@ -66,6 +68,8 @@ std::unique_ptr<Part> make_part(const KernelSpec& spec, Index dimension);
 std::unique_ptr<Part> make_radial(const KernelSpec& spec, Index dimension);     // se, matern, rq
 std::unique_ptr<Part> make_separable(const KernelSpec& spec, Index dimension);  // powexp, periodic, hamming
 std::unique_ptr<Part> make_inner(const KernelSpec& spec, Index dimension);      // linear, polynomial, sigmoid, mlp
+
+std::unique_ptr<Part> make_object(const KernelSpec& spec, Index dimension);     // a set of objects (object_kernel.cpp)
 
 // Checks and unfolds the scales of a part: one for each of `columns`, or one for all of them.
 VectorXd check_scales(const KernelSpec& spec, Index columns, const char* what);
