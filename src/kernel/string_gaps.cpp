@@ -11,7 +11,8 @@ using Lanes = Eigen::Array<double, 4, 1>;
 using LanesAt = Eigen::Map<Lanes>;
 using ConstLanesAt = Eigen::Map<const Lanes>;
 
-constexpr double tiny = 1e-280;            // below it numbers are taken for zero: slower than zeros, and nothing beside the sum
+// Numbers below 1e-308 are slow. So every cell gets a floor that is nothing beside a sum that counts, and sums that are not far above it are zero.
+constexpr double tiny = 1e-290, zero_below = 1e-265;
 constexpr double cells_between_checks = 2e6;
 
 double factor(const std::vector<double>& of_token, int token, double otherwise) {
@@ -21,7 +22,11 @@ double square(double x) { return x * x; }
 double match_factor(const GapModel& model, int token) { return square(factor(model.match, token, 1)) * model.scale; }
 
 Index padded(Index levels) { return (levels + 3) / 4 * 4; }
-Lanes without_tiny(const Lanes& x) { return (x > tiny).select(x, 0.0); }
+VectorXd without_floor(VectorXd sums, Index levels) {
+  for (Index q = 0; q < levels; ++q)
+    if (sums[q] < zero_below) sums[q] = 0;
+  return sums.head(levels);
+}
 
 // prev and next hold V_0 = 1, V_1, ..., V_p for one row of the table and all columns, with a column of zeros before the first.
 template <bool by_number>
@@ -47,6 +52,7 @@ VectorXd dense(const Tokens& s, const Tokens& t, const GapModel& model, Monitor&
     settled = empty;
     match.setZero();
     for (const int* at = here.begin; at != here.end; ++at) match[*at] = weight;
+    const double decay = pending * down;
     for (Index c = 0; c < levels; c += 4) {
       Lanes shifted = Lanes::Constant(pending), run = Lanes::Zero(), sum = Lanes::Zero();
       if (c == 0) shifted[0] = 1;
@@ -62,8 +68,8 @@ VectorXd dense(const Tokens& s, const Tokens& t, const GapModel& model, Monitor&
           column += row;
         } else {
           const ConstLanesAt above(&prev[static_cast<std::size_t>((j + 1) * stride + c + 1)]);
-          run = without_tiny(skip[j] * run + kappa);
-          to = without_tiny(pending * down * above + run);
+          run = skip[j] * run + (kappa + tiny);
+          to = decay * above + run;
         }
       }
       sums.segment(c, 4) += sum.matrix();
@@ -76,7 +82,7 @@ VectorXd dense(const Tokens& s, const Tokens& t, const GapModel& model, Monitor&
       cells = 0;
     }
   }
-  return sums.head(model.levels);
+  return without_floor(std::move(sums), model.levels);
 }
 
 // Decay of the rows of s: from one row to a later one.
@@ -135,7 +141,7 @@ class GapTree {
         for (Index c = 0; c < levels_; c += 4) LanesAt(out + c) += w * ConstLanesAt(&sums_[at * static_cast<std::size_t>(levels_) + static_cast<std::size_t>(c)]);
       }
       decay *= down_[at];
-      if (decay < tiny) break;
+      if (decay < tiny) break;  // what is further to the left counts nothing
     }
   }
   void add(Index column, int row, const double* value) {
@@ -145,7 +151,7 @@ class GapTree {
       const double kept = rows_ != nullptr && stamp_[at] > 0 ? rows_->between(stamp_[at], row) : 1;
       for (Index c = 0; c < levels_; c += 4) {
         LanesAt sum(&sums_[at * static_cast<std::size_t>(levels_) + static_cast<std::size_t>(c)]);
-        sum = without_tiny(kept * sum + decay * ConstLanesAt(value + c));
+        sum = kept * sum + (decay * ConstLanesAt(value + c) + tiny);
       }
       stamp_[at] = row;
       decay *= up_[at];
@@ -270,12 +276,14 @@ VectorXd gap_levels_sparse(const Tokens& s, const Tokens& t, const TokenPlaces& 
       work = 0;
     }
   }
-  return sums.head(model.levels);
+  return without_floor(std::move(sums), model.levels);
 }
 
 double gap_all_lengths(const Tokens& s, const Tokens& t, const GapModel& model, Monitor& monitor) {
   const std::size_t n = t.size();
   std::vector<double> v(n + 1, 0.0), columns(n + 1, 0.0);
+  std::vector<double> skip(n);
+  for (std::size_t j = 0; j < n; ++j) skip[j] = factor(model.skip, t[j], model.lambda);
   double sum = 0, cells = 0;
   for (const int token : s) {
     const double down = factor(model.skip, token, model.lambda), weight = match_factor(model, token);
@@ -290,10 +298,8 @@ double gap_all_lengths(const Tokens& s, const Tokens& t, const GapModel& model, 
         v[j] = row + model.lambda * columns[j];
         columns[j] += row;
       } else {
-        run = factor(model.skip, t[j], model.lambda) * run + kappa;
-        if (run < tiny) run = 0;
+        run = skip[j] * run + (kappa + tiny);
         v[j] = down * v[j] + run;
-        if (v[j] < tiny) v[j] = 0;
       }
     }
     cells += static_cast<double>(n);
@@ -302,12 +308,12 @@ double gap_all_lengths(const Tokens& s, const Tokens& t, const GapModel& model, 
       cells = 0;
     }
   }
-  return sum;
+  return sum < zero_below ? 0 : sum;
 }
 
 double dense_cost(double m, double n, Index levels) { return 1.6 * m * n * static_cast<double>(padded(levels) / 4); }
 double sparse_cost(double matches, double n, Index levels) {
-  return matches * (1 + std::log2(n + 1)) * (3 + 2 * static_cast<double>(padded(levels) / 4));
+  return matches * (1 + std::log2(n + 1)) * (3.5 + 0.65 * static_cast<double>(padded(levels) / 4));
 }
 
 }  // namespace granary::kernel
