@@ -1013,6 +1013,22 @@ core_separation_gap <- function(x, y, progress) {
     .Call(`_granary_core_separation_gap`, x, y, progress)
 }
 
+core_string_check <- function(options) {
+    .Call(`_granary_core_string_check`, options)
+}
+
+core_string_features <- function(objects, options, separator) {
+    .Call(`_granary_core_string_features`, objects, options, separator)
+}
+
+core_string_tokens <- function(texts, options) {
+    .Call(`_granary_core_string_tokens`, texts, options)
+}
+
+core_string_counts <- function(objects, options) {
+    .Call(`_granary_core_string_counts`, objects, options)
+}
+
 core_structured_svm <- function(problem, options, progress) {
     .Call(`_granary_core_structured_svm`, problem, options, progress)
 }

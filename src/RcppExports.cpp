@@ -3126,6 +3126,50 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_string_check
+SEXP core_string_check(SEXP options);
+RcppExport SEXP _granary_core_string_check(SEXP optionsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_string_check(options));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_string_features
+SEXP core_string_features(SEXP objects, SEXP options, SEXP separator);
+RcppExport SEXP _granary_core_string_features(SEXP objectsSEXP, SEXP optionsSEXP, SEXP separatorSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type objects(objectsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type separator(separatorSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_string_features(objects, options, separator));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_string_tokens
+SEXP core_string_tokens(SEXP texts, SEXP options);
+RcppExport SEXP _granary_core_string_tokens(SEXP textsSEXP, SEXP optionsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type texts(textsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_string_tokens(texts, options));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_string_counts
+SEXP core_string_counts(SEXP objects, SEXP options);
+RcppExport SEXP _granary_core_string_counts(SEXP objectsSEXP, SEXP optionsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type objects(objectsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_string_counts(objects, options));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_structured_svm
 SEXP core_structured_svm(SEXP problem, SEXP options, SEXP progress);
 RcppExport SEXP _granary_core_structured_svm(SEXP problemSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
@@ -5924,6 +5968,10 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_perceptron_score", (DL_FUNC) &_granary_core_perceptron_score, 2},
     {"_granary_core_sasb_bound", (DL_FUNC) &_granary_core_sasb_bound, 4},
     {"_granary_core_separation_gap", (DL_FUNC) &_granary_core_separation_gap, 3},
+    {"_granary_core_string_check", (DL_FUNC) &_granary_core_string_check, 1},
+    {"_granary_core_string_features", (DL_FUNC) &_granary_core_string_features, 3},
+    {"_granary_core_string_tokens", (DL_FUNC) &_granary_core_string_tokens, 2},
+    {"_granary_core_string_counts", (DL_FUNC) &_granary_core_string_counts, 2},
     {"_granary_core_structured_svm", (DL_FUNC) &_granary_core_structured_svm, 3},
     {"_granary_core_structured_predict", (DL_FUNC) &_granary_core_structured_predict, 3},
     {"_granary_core_structured_sizes", (DL_FUNC) &_granary_core_structured_sizes, 1},

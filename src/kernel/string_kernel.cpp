@@ -62,6 +62,7 @@ void check(const StringOptions& o) {
   const std::size_t lengths = endless ? 1 : static_cast<std::size_t>(o.max_length - o.min_length + 1);
   require(o.length_weights.empty() || o.length_weights.size() == lengths, message("there must be ", lengths, " weights of lengths."));
   for (const double w : o.length_weights) require(w >= 0 && std::isfinite(w), "weights of lengths must be 0 or more.");
+  require(!o.raw || o.type == StringType::gapped, "only gaps by length can be weighted by the span.");
   check_weights(o.match_weights, "match", 1e10);
   check_weights(o.gap_weights, "gap", 1);
   require(o.gap_weights.tokens.empty() || o.type == StringType::gapped, "weights of gaps belong to the type \"gapped\".");
@@ -85,6 +86,10 @@ GramModel gram_model(const StringOptions& o, const TokenSet& tokens) {
   model.max_gap = by_pairs(o.type) ? o.max_gap : 0;
   model.mismatches = o.type == StringType::mismatch ? o.mismatches : 0;
   model.of_length = o.length_weights;
+  if (o.raw && o.max_length > 0) {
+    if (model.of_length.empty()) model.of_length.assign(static_cast<std::size_t>(o.max_length - o.min_length + 1), 1.0);
+    for (int l = o.min_length; l <= o.max_length; ++l) model.of_length[static_cast<std::size_t>(l - o.min_length)] *= std::pow(o.lambda, 2 * l);
+  }
   if (o.type == StringType::substring && o.length_weights.empty())
     for (int l = o.min_length; l <= o.max_length; ++l) model.of_length.push_back(std::pow(o.lambda, l));
   model.alphabet = static_cast<Index>(tokens.alphabet.size());
@@ -109,7 +114,7 @@ StringKernel::StringKernel(TokenSet tokens, const StringOptions& options) : opti
       if (o.max_gap >= 0) method_ = StringMethod::trie;
       if (o.max_length == 0) {
         method_ = StringMethod::dense;
-        if (!o.length_weights.empty()) gaps_.scale = o.length_weights[0];
+        gaps_.scale = (o.length_weights.empty() ? 1 : o.length_weights[0]) * (o.raw ? o.lambda * o.lambda : 1);
         break;
       }
       double heaviest = 1;
@@ -120,7 +125,7 @@ StringKernel::StringKernel(TokenSet tokens, const StringOptions& options) : opti
       }
       of_length_ = VectorXd::Zero(o.max_length);
       for (int l = o.min_length; l <= o.max_length; ++l)
-        of_length_[l - 1] = (o.length_weights.empty() ? 1 : o.length_weights[static_cast<std::size_t>(l - o.min_length)]) * std::pow(gaps_.scale, o.max_length - l);
+        of_length_[l - 1] = (grams.of_length.empty() ? 1 : grams.of_length[static_cast<std::size_t>(l - o.min_length)]) * std::pow(gaps_.scale, o.max_length - l);
       if (method_ == StringMethod::automatic || method_ == StringMethod::sparse)
         for (const Tokens& s : tokens_.sequences) places_.emplace_back(s);
       break;

@@ -59,6 +59,7 @@ struct StringOptions {
   TokenWeights match_weights, gap_weights;
   std::vector<std::string> alphabet;   // empty: whatever occurs
   bool fold_case = false;
+  bool raw = false;                    // matched tokens count for the span: lambda^span, K_l times lambda^(2 l)
   bool rescale = true;                 // values may all be multiplied by one number: they will be normalised
 };
 template <class V>
@@ -76,6 +77,7 @@ void fields(V& v, StringOptions& t) {
   v("gap_weights", t.gap_weights);
   v("alphabet", t.alphabet);
   v("fold_case", t.fold_case);
+  v("raw", t.raw);
   v("rescale", t.rescale);
 }
 void check(const StringOptions& options);  // InputError
@@ -122,7 +124,7 @@ void fields(V& v, StringFeatures& t) {
   v("matrix", t.matrix);
   v("names", t.names);
 }
-// Columns in alphabetical order of their tokens; `fixed` not empty: these columns only, in this order. Tokens of a name are joined by `separator`.
+// Columns in alphabetical order of their tokens, which are joined by `separator` in a name.
 StringFeatures string_features(const TokenSet& tokens, const StringOptions& options, const std::string& separator);
 
 // What occurs how often, and in how many sequences.

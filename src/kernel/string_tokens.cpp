@@ -174,6 +174,12 @@ std::vector<std::string> split_text(const std::string& text, Token token, const 
   return out;
 }
 
+std::vector<std::vector<std::string>> split_texts(const std::vector<std::string>& texts, Token token) {
+  std::vector<std::vector<std::string>> out;
+  for (std::size_t i = 0; i < texts.size(); ++i) out.push_back(split_text(texts[i], token, text_name(i)));
+  return out;
+}
+
 TokenSet number_tokens(const std::vector<std::string>& texts, Token token, const TokenAlphabet& alphabet) {
   Numbering numbering(alphabet);
   TokenSet set;

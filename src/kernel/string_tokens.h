@@ -36,6 +36,8 @@ bool is_word_part(std::uint32_t code);
 
 std::vector<std::string> split_text(const std::string& text, Token token, const std::string& name);
 
+std::vector<std::vector<std::string>> split_texts(const std::vector<std::string>& texts, Token token);
+
 TokenSet number_tokens(const std::vector<std::string>& texts, Token token, const TokenAlphabet& alphabet);
 TokenSet number_tokens(const std::vector<std::vector<std::string>>& lists, const TokenAlphabet& alphabet);
 
