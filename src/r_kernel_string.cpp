@@ -38,7 +38,8 @@ SEXP core_string_features(SEXP objects, SEXP options, SEXP separator) {
 
 // [[Rcpp::export(rng = false)]]
 SEXP core_string_tokens(SEXP texts, SEXP options) {
-  return crossing([&] { return write(split_texts(read<std::vector<std::string>>(texts, "x"), read<StringOptions>(options).token)); });
+  return crossing(
+      [&] { return write(split_texts(read<std::vector<std::string>>(texts, "x"), read<StringOptions>(options).token)); });
 }
 
 // [[Rcpp::export(rng = false)]]

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "core/base/errors.h"
+#include "core/math/special.h"
 
 namespace granary::kernel {
 
@@ -39,7 +40,8 @@ class Walk {
     for (Index g = 0; gap + g <= model_.max_gap; ++g) {
       const std::size_t next = place + 1 + static_cast<std::size_t>(g);
       if (next >= s_.size()) return;
-      if (s_[next] >= 0) extend(trie_.child(node, s_[next]), next, length + 1, gap + g, weight * skipped * factor(model_.gaps.match, s_[next], 1));
+      if (s_[next] >= 0)
+        extend(trie_.child(node, s_[next]), next, length + 1, gap + g, weight * skipped * factor(model_.gaps.match, s_[next], 1));
       skipped = model_.gaps.by_number ? model_.gaps.lambda : skipped * factor(model_.gaps.skip, s_[next], model_.gaps.lambda);
     }
   }
@@ -51,13 +53,15 @@ class Walk {
 };
 
 // The words within `left` mismatches of a gram.
-void add_neighbours(const int* gram, Index length, Index left, int node, double count, const GramModel& model, GramTrie& trie, Entries& out) {
+void add_neighbours(const int* gram, Index length, Index left, int node, double count, const GramModel& model, GramTrie& trie,
+                    Entries& out) {
   if (length == 0) {
     out.emplace_back(node, count);
     return;
   }
   for (int a = 0; a < model.alphabet; ++a)
-    if (a == *gram || left > 0) add_neighbours(gram + 1, length - 1, left - (a != *gram), trie.child(node, a), count, model, trie, out);
+    if (a == *gram || left > 0)
+      add_neighbours(gram + 1, length - 1, left - (a != *gram), trie.child(node, a), count, model, trie, out);
 }
 
 std::map<std::vector<int>, double> count_grams(const Tokens& s, Index length) {
@@ -70,7 +74,7 @@ std::map<std::vector<int>, double> count_grams(const Tokens& s, Index length) {
   return counts;
 }
 
-double choose(double n, double k) { return std::exp(std::lgamma(n + 1) - std::lgamma(k + 1) - std::lgamma(n - k + 1)); }
+double choose(double n, double k) { return std::exp(log_gamma(n + 1) - log_gamma(k + 1) - log_gamma(n - k + 1)); }
 
 void append(FeatureRows& rows, Entries& entries) {
   std::sort(entries.begin(), entries.end());  // equal features by value: sums do not depend on the order of walks
@@ -109,7 +113,8 @@ int GramTrie::child(int node, int token) {
     grow();
     at = slot(key);
   }
-  if (parent_.size() >= 2147483647u) throw InputError("the sequences have more than 2^31 different subsequences of these lengths. Ask for shorter ones.");
+  if (parent_.size() >= 2147483647u)
+    throw InputError("the sequences have more than 2^31 different subsequences of these lengths. Ask for shorter ones.");
   keys_[at] = key;
   values_[at] = static_cast<int>(parent_.size());
   parent_.push_back(node);
@@ -144,7 +149,8 @@ double grams_per_place(const GramModel& model) {
   double total = 0;
   if (model.mismatches > 0) {
     for (Index d = 0; d <= std::min(model.mismatches, model.max_length); ++d)
-      total += choose(k, static_cast<double>(d)) * std::pow(std::max<double>(0, static_cast<double>(model.alphabet) - 1), static_cast<double>(d));
+      total += choose(k, static_cast<double>(d)) *
+               std::pow(std::max<double>(0, static_cast<double>(model.alphabet) - 1), static_cast<double>(d));
     return total;
   }
   for (Index q = 1; q <= model.max_length; ++q)  // ways to spread at most max_gap gaps over q - 1 places
@@ -172,7 +178,8 @@ FeatureRows gram_features(const std::vector<Tokens>& sequences, const GramModel&
     }
     append(rows, entries);
     if (static_cast<double>(rows.feature.size()) > max_entries)
-      throw InputError(message("these sequences have more than ", max_entries, " different subsequences to hold. Lower the length."));
+      throw InputError(
+          message("these sequences have more than ", max_entries, " different subsequences to hold. Lower the length."));
   }
   return rows;
 }
@@ -233,9 +240,11 @@ void FeatureTiles::add_tile(Index row, const Tile& tile, double* out) const {
   }
 }
 
-void FeatureTiles::block(const std::vector<Index>& rows, const std::vector<Index>& columns, MatrixRef out, Monitor& monitor) const {
+void FeatureTiles::block(const std::vector<Index>& rows, const std::vector<Index>& columns, MatrixRef out,
+                         Monitor& monitor) const {
   std::vector<std::vector<Index>> wanted(tiles_.size());  // places in `columns`, by tile
-  for (std::size_t c = 0; c < columns.size(); ++c) wanted[static_cast<std::size_t>(columns[c] / tile_rows)].push_back(static_cast<Index>(c));
+  for (std::size_t c = 0; c < columns.size(); ++c)
+    wanted[static_cast<std::size_t>(columns[c] / tile_rows)].push_back(static_cast<Index>(c));
   VectorXd sums(tile_rows);
   for (std::size_t t = 0; t < tiles_.size(); ++t) {
     if (wanted[t].empty()) continue;
@@ -267,8 +276,9 @@ std::vector<double> MismatchPairs::shared_words(Index length, Index mismatches, 
         for (Index r = 0; r <= length - d; ++r) {
           const Index z = d - x - y;
           if (y + z + r > mismatches || x + z + r > mismatches) continue;
-          total += choose(static_cast<double>(d), static_cast<double>(x)) * choose(static_cast<double>(d - x), static_cast<double>(y)) *
-                   std::pow(a - 2, static_cast<double>(z)) * choose(static_cast<double>(length - d), static_cast<double>(r)) * std::pow(a - 1, static_cast<double>(r));
+          total += choose(static_cast<double>(d), static_cast<double>(x)) *
+                   choose(static_cast<double>(d - x), static_cast<double>(y)) * std::pow(a - 2, static_cast<double>(z)) *
+                   choose(static_cast<double>(length - d), static_cast<double>(r)) * std::pow(a - 1, static_cast<double>(r));
         }
     shared.push_back(std::round(total));
   }

@@ -1,12 +1,14 @@
 // Kernels of sequences that are inner products of short vectors of features, one per node of a trie of subsequences.
 //
 //   contiguous   grams of length q .. p: how often they occur
-//   gapped       subsequences of length q .. p with at most `max_gap` skipped tokens in all, each occurrence weighted by what it skips
+//   gapped       subsequences of length q .. p with at most `max_gap` skipped tokens in all, each occurrence weighted by what
+//                it skips
 //   mismatch     all words of length p over the alphabet that differ from a gram of the sequence in at most `mismatches` places
 //                (Leslie, Eskin, Cohen, Weston and Noble, Bioinformatics 2004)
 //
-// The gapped ones are the TRIE of Rousu and Shawe-Taylor (JMLR 2005), section 6: exact for the kernel truncated at max_gap. Here one trie serves all
-// sequences, so that a kernel matrix costs one walk per sequence and then only products of sparse vectors.
+// The gapped ones are the TRIE of Rousu and Shawe-Taylor (JMLR 2005), section 6: exact for the kernel truncated at max_gap.
+// Here one trie serves all sequences, so that a kernel matrix costs one walk per sequence and then only products of sparse
+// vectors.
 #pragma once
 
 #include <string>
@@ -23,9 +25,9 @@ struct GramModel {
   Index min_length = 3, max_length = 3;
   Index max_gap = 0;
   Index mismatches = 0;
-  GapModel gaps;                   // weights of gaps and matches; its `levels` is not looked at
-  std::vector<double> of_length;   // weight w_q of each length from min_length on; empty: 1
-  Index alphabet = 0;              // number of symbols, for mismatches
+  GapModel gaps;                  // weights of gaps and matches; its `levels` is not looked at
+  std::vector<double> of_length;  // weight w_q of each length from min_length on; empty: 1
+  Index alphabet = 0;             // number of symbols, for mismatches
 };
 
 // A trie that numbers its nodes in the order they are met; node 0 is the root.
@@ -58,7 +60,8 @@ FeatureRows gram_features(const std::vector<Tokens>& sequences, const GramModel&
 // How many subsequences start at one place: what `gram_features` costs per token.
 double grams_per_place(const GramModel& model);
 
-// Products of many rows with many: rows are cut into tiles with a list of the features of each, so that only what is shared costs anything.
+// Products of many rows with many: rows are cut into tiles with a list of the features of each, so that only what is shared
+// costs anything.
 class FeatureTiles {
  public:
   explicit FeatureTiles(FeatureRows rows);
@@ -67,9 +70,9 @@ class FeatureTiles {
 
  private:
   struct Tile {
-    std::vector<int> feature;            // that occur, ascending
-    std::vector<std::uint32_t> start;    // of their entries
-    std::vector<std::uint16_t> column;   // within the tile
+    std::vector<int> feature;           // that occur, ascending
+    std::vector<std::uint32_t> start;   // of their entries
+    std::vector<std::uint16_t> column;  // within the tile
     std::vector<double> value;
   };
   void add_tile(Index row, const Tile& tile, double* out) const;
@@ -77,8 +80,8 @@ class FeatureTiles {
   std::vector<Tile> tiles_;
 };
 
-// The same mismatch kernel without its features, from how many pairs of grams differ in d places: sum_ab c_a c_b I(d_ab), with I(d) the number of words within
-// `mismatches` of both. For alphabets or gaps of mismatches too large to list the words.
+// The same mismatch kernel without its features, from how many pairs of grams differ in d places: sum_ab c_a c_b I(d_ab), with
+// I(d) the number of words within `mismatches` of both. For alphabets or gaps of mismatches too large to list the words.
 class MismatchPairs {
  public:
   MismatchPairs(const std::vector<Tokens>& sequences, Index length, Index mismatches, Index alphabet);
@@ -88,7 +91,7 @@ class MismatchPairs {
 
  private:
   Index length_;
-  std::vector<std::vector<int>> grams_;      // of each sequence, one after the other
+  std::vector<std::vector<int>> grams_;  // of each sequence, one after the other
   std::vector<std::vector<double>> counts_;
   std::vector<double> shared_;
 };

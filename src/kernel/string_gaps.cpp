@@ -100,7 +100,8 @@ class RowDecay {
     }
   }
   double between(int from, int to) const {
-    return uniform_ ? at_[static_cast<std::size_t>(to - from)] : std::exp(at_[static_cast<std::size_t>(to)] - at_[static_cast<std::size_t>(from)]);
+    return uniform_ ? at_[static_cast<std::size_t>(to - from)]
+                    : std::exp(at_[static_cast<std::size_t>(to)] - at_[static_cast<std::size_t>(from)]);
   }
 
  private:
@@ -114,18 +115,25 @@ Index low_bit(Index h) { return h & -h; }
 class GapTree {
  public:
   GapTree(const Tokens& t, const GapModel& model, const RowDecay* rows)
-      : n_(static_cast<Index>(t.size())), levels_(padded(model.levels)), rows_(rows), sums_(static_cast<std::size_t>((n_ + 1) * levels_), 0.0),
-        stamp_(static_cast<std::size_t>(n_ + 1), 0), down_(static_cast<std::size_t>(n_ + 1), 1.0), up_(down_) {
+      : n_(static_cast<Index>(t.size())),
+        levels_(padded(model.levels)),
+        rows_(rows),
+        sums_(static_cast<std::size_t>((n_ + 1) * levels_), 0.0),
+        stamp_(static_cast<std::size_t>(n_ + 1), 0),
+        down_(static_cast<std::size_t>(n_ + 1), 1.0),
+        up_(down_) {
     if (rows_ == nullptr) return;
     // down[h] = decay over (h - low_bit(h), h], up[h] = decay over (h, h + low_bit(h)]
     std::vector<double> skip(static_cast<std::size_t>(n_ + 1), 1.0);
-    for (Index h = 1; h <= n_; ++h) skip[static_cast<std::size_t>(h)] = factor(model.skip, t[static_cast<std::size_t>(h - 1)], model.lambda);
+    for (Index h = 1; h <= n_; ++h)
+      skip[static_cast<std::size_t>(h)] = factor(model.skip, t[static_cast<std::size_t>(h - 1)], model.lambda);
     const auto product_below = [&](Index from, Index to) {  // over (to, from], by whole nodes
       double product = 1;
       for (Index h = from; h > to; h -= low_bit(h)) product *= down_[static_cast<std::size_t>(h)];
       return product > tiny ? product : 0;
     };
-    for (Index h = 1; h <= n_; ++h) down_[static_cast<std::size_t>(h)] = skip[static_cast<std::size_t>(h)] * product_below(h - 1, h - low_bit(h));
+    for (Index h = 1; h <= n_; ++h)
+      down_[static_cast<std::size_t>(h)] = skip[static_cast<std::size_t>(h)] * product_below(h - 1, h - low_bit(h));
     for (Index h = 1; h <= n_; ++h) {
       const Index next = h + low_bit(h);
       if (next <= n_) up_[static_cast<std::size_t>(h)] = skip[static_cast<std::size_t>(next)] * product_below(next - 1, h);
@@ -138,7 +146,8 @@ class GapTree {
       const auto at = static_cast<std::size_t>(h);
       if (stamp_[at] > 0) {
         const double w = rows_ != nullptr ? decay * rows_->between(stamp_[at], row) : 1;
-        for (Index c = 0; c < levels_; c += 4) LanesAt(out + c) += w * ConstLanesAt(&sums_[at * static_cast<std::size_t>(levels_) + static_cast<std::size_t>(c)]);
+        for (Index c = 0; c < levels_; c += 4)
+          LanesAt(out + c) += w * ConstLanesAt(&sums_[at * static_cast<std::size_t>(levels_) + static_cast<std::size_t>(c)]);
       }
       decay *= down_[at];
       if (decay < tiny) break;  // what is further to the left counts nothing
@@ -180,7 +189,8 @@ TokenPlaces::TokenPlaces(const Tokens& t) {
   order.reserve(t.size());
   for (std::size_t j = 0; j < t.size(); ++j)
     if (t[j] >= 0) order.push_back(static_cast<int>(j));
-  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return t[static_cast<std::size_t>(a)] < t[static_cast<std::size_t>(b)]; });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int a, int b) { return t[static_cast<std::size_t>(a)] < t[static_cast<std::size_t>(b)]; });
   for (std::size_t k = 0; k < order.size(); ++k) {
     const int token = t[static_cast<std::size_t>(order[k])];
     if (token_.empty() || token_.back() != token) {
@@ -225,7 +235,8 @@ VectorXd gap_levels_sparse(const Tokens& s, const Tokens& t, const TokenPlaces& 
   GapTree tree(t, model, model.by_number ? nullptr : &decay);
   // By number: the tree lags one row behind, for the row just above is a neighbour and no gap; `above` is that row, `columns` the column sums of the tree.
   MatchRow row, above;
-  std::vector<double> columns(model.by_number ? t.size() * static_cast<std::size_t>(levels) : 0, 0.0), found(static_cast<std::size_t>(levels));
+  std::vector<double> columns(model.by_number ? t.size() * static_cast<std::size_t>(levels) : 0, 0.0),
+      found(static_cast<std::size_t>(levels));
   VectorXd sums = VectorXd::Zero(levels);
   const double lambda = model.lambda;
   double work = 0;
@@ -235,7 +246,8 @@ VectorXd gap_levels_sparse(const Tokens& s, const Tokens& t, const TokenPlaces& 
     row.end = here.end;
     row.kappa.assign(static_cast<std::size_t>(row.size() * levels), 0.0);
     const double weight = match_factor(model, s[i]);
-    std::vector<double> before(model.by_number ? static_cast<std::size_t>(levels) : 0, 0.0);  // sum of `above` over columns below j - 1
+    std::vector<double> before(model.by_number ? static_cast<std::size_t>(levels) : 0,
+                               0.0);  // sum of `above` over columns below j - 1
     Index passed = 0;
     for (Index k = 0; k < row.size(); ++k) {
       const Index j = row.begin[k];  // column j + 1 of the tree
@@ -245,7 +257,8 @@ VectorXd gap_levels_sparse(const Tokens& s, const Tokens& t, const TokenPlaces& 
       } else {
         tree.query(j - 1, 1, found.data());
         for (; passed < above.size() && above.begin[passed] < j - 1; ++passed)
-          for (Index l = 0; l < levels; ++l) before[static_cast<std::size_t>(l)] += above.kappa[static_cast<std::size_t>(passed * levels + l)];
+          for (Index l = 0; l < levels; ++l)
+            before[static_cast<std::size_t>(l)] += above.kappa[static_cast<std::size_t>(passed * levels + l)];
         const bool neighbour = passed < above.size() && above.begin[passed] == j - 1;
         for (Index l = 0; l < levels; ++l) {
           const auto at = static_cast<std::size_t>(l);
@@ -260,14 +273,16 @@ VectorXd gap_levels_sparse(const Tokens& s, const Tokens& t, const TokenPlaces& 
       for (Index l = 0; l < levels; ++l) sums[l] += kappa[l];
     }
     const auto insert = [&](const MatchRow& from, int stamp) {
-      for (Index k = 0; k < from.size(); ++k) tree.add(from.begin[k] + 1, stamp, &from.kappa[static_cast<std::size_t>(k * levels)]);
+      for (Index k = 0; k < from.size(); ++k)
+        tree.add(from.begin[k] + 1, stamp, &from.kappa[static_cast<std::size_t>(k * levels)]);
     };
     if (!model.by_number) {
       insert(row, static_cast<int>(i) + 1);
     } else {
       insert(above, 1);
       for (Index k = 0; k < above.size(); ++k)
-        for (Index l = 0; l < levels; ++l) columns[static_cast<std::size_t>(above.begin[k] * levels + l)] += above.kappa[static_cast<std::size_t>(k * levels + l)];
+        for (Index l = 0; l < levels; ++l)
+          columns[static_cast<std::size_t>(above.begin[k] * levels + l)] += above.kappa[static_cast<std::size_t>(k * levels + l)];
       std::swap(row, above);
     }
     work += static_cast<double>(row.size() + 1) * static_cast<double>(levels) * 20;

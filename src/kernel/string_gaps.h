@@ -40,7 +40,7 @@ class TokenPlaces {
   struct Range {
     const int *begin, *end;
   };
-  Range of(int token) const;  // ascending
+  Range of(int token) const;                      // ascending
   double common(const TokenPlaces& other) const;  // |M|, the number of matching pairs of places
   Index tokens() const { return static_cast<Index>(token_.size()); }
 
@@ -50,7 +50,8 @@ class TokenPlaces {
 
 // K_1 .. K_p, each times scale^q.
 VectorXd gap_levels_dense(const Tokens& s, const Tokens& t, const GapModel& model, Monitor& monitor);
-VectorXd gap_levels_sparse(const Tokens& s, const Tokens& t, const TokenPlaces& places_of_t, const GapModel& model, Monitor& monitor);
+VectorXd gap_levels_sparse(const Tokens& s, const Tokens& t, const TokenPlaces& places_of_t, const GapModel& model,
+                           Monitor& monitor);
 
 // The sum over all lengths without end, by the same sweep with kappa = [s_i = t_j] g^2 (1 + V).
 double gap_all_lengths(const Tokens& s, const Tokens& t, const GapModel& model, Monitor& monitor);

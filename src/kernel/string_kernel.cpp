@@ -5,21 +5,22 @@
 #include <unordered_map>
 
 #include "core/base/errors.h"
+#include "core/math/special.h"
 #include "kernel/string_suffix.h"
 
 namespace granary::kernel {
 
 namespace {
 
-constexpr double longest_scaled = 1e5;   // sequences up to here have finite values whatever p, where values may be scaled
-constexpr double largest_log = 600;      // of a value
-constexpr double largest_excess = 550;   // so that the scaled kernel of the shortest sequences is no zero
-constexpr double longest_task = 1e12;    // nanoseconds for one pair, about
-constexpr double trie_entries = 2e7;     // beyond it long grams go by automaton
+constexpr double longest_scaled = 1e5;  // sequences up to here have finite values whatever p, where values may be scaled
+constexpr double largest_log = 600;     // of a value
+constexpr double largest_excess = 550;  // so that the scaled kernel of the shortest sequences is no zero
+constexpr double longest_task = 1e12;   // nanoseconds for one pair, about
+constexpr double trie_entries = 2e7;    // beyond it long grams go by automaton
 
 bool by_pairs(StringType type) { return type == StringType::gapped || type == StringType::gap_count; }
 
-double log_choose(double n, double k) { return std::lgamma(n + 1) - std::lgamma(k + 1) - std::lgamma(n - k + 1); }
+double log_choose(double n, double k) { return log_gamma(n + 1) - log_gamma(k + 1) - log_gamma(n - k + 1); }
 
 std::vector<double> unfold(const TokenWeights& given, double otherwise, const TokenSet& tokens, bool fold) {
   if (given.tokens.empty()) return {};
@@ -44,7 +45,8 @@ std::vector<double> unfold(const TokenWeights& given, double otherwise, const To
 void check_weights(const TokenWeights& w, const char* what, double upper) {
   require(w.tokens.size() == w.weights.size(), message("the ", what, " weights need one name each."));
   for (std::size_t i = 0; i < w.tokens.size(); ++i)
-    require(w.weights[i] >= 0 && w.weights[i] <= upper, message("the ", what, " weight of \"", w.tokens[i], "\" is ", w.weights[i], ", and must be from 0 to ", upper, "."));
+    require(w.weights[i] >= 0 && w.weights[i] <= upper,
+            message("the ", what, " weight of \"", w.tokens[i], "\" is ", w.weights[i], ", and must be from 0 to ", upper, "."));
 }
 
 }  // namespace
@@ -54,30 +56,43 @@ void check(const StringOptions& o) {
   require(o.min_length >= 1, "the least length must be 1 or more.");
   require(o.max_length == 0 || o.max_length >= o.min_length, "the largest length must not be below the least.");
   const bool endless = o.max_length == 0;
-  require(!endless || by_pairs(o.type) || o.type == StringType::substring, "only gapped subsequences and substrings can be of any length: give the largest one.");
-  require(!endless || o.type == StringType::substring || (o.min_length == 1 && o.max_gap < 0), "subsequences of any length begin with length 1, and have any gaps.");
+  require(!endless || by_pairs(o.type) || o.type == StringType::substring,
+          "only gapped subsequences and substrings can be of any length: give the largest one.");
+  require(!endless || o.type == StringType::substring || (o.min_length == 1 && o.max_gap < 0),
+          "subsequences of any length begin with length 1, and have any gaps.");
   require(o.type != StringType::mismatch || o.min_length == o.max_length, "grams with mismatches have one length.");
-  require(o.type != StringType::mismatch || !o.alphabet.empty(), "grams with mismatches need an alphabet: which symbols could stand in the place of one.");
+  require(o.type != StringType::mismatch || !o.alphabet.empty(),
+          "grams with mismatches need an alphabet: which symbols could stand in the place of one.");
   require(o.mismatches >= 0, "the number of mismatches must be 0 or more.");
   const std::size_t lengths = endless ? 1 : static_cast<std::size_t>(o.max_length - o.min_length + 1);
-  require(o.length_weights.empty() || o.length_weights.size() == lengths, message("there must be ", lengths, " weights of lengths."));
+  require(o.length_weights.empty() || o.length_weights.size() == lengths,
+          message("there must be ", lengths, " weights of lengths."));
   for (const double w : o.length_weights) require(w >= 0 && std::isfinite(w), "weights of lengths must be 0 or more.");
   require(!o.raw || o.type == StringType::gapped, "only gaps by length can be weighted by the span.");
   check_weights(o.match_weights, "match", 1e10);
   check_weights(o.gap_weights, "gap", 1);
   require(o.gap_weights.tokens.empty() || o.type == StringType::gapped, "weights of gaps belong to the type \"gapped\".");
-  require(o.match_weights.tokens.empty() || by_pairs(o.type) || o.type == StringType::spectrum, "match weights belong to the types \"gapped\", \"gap_count\" and \"spectrum\".");
+  require(o.match_weights.tokens.empty() || by_pairs(o.type) || o.type == StringType::spectrum,
+          "match weights belong to the types \"gapped\", \"gap_count\" and \"spectrum\".");
   const StringMethod m = o.method;
-  const bool fits = m == StringMethod::automatic || (by_pairs(o.type) && ((o.max_gap < 0 && (m == StringMethod::dense || (m == StringMethod::sparse && !endless))) ||
-                                                                        (o.max_gap >= 0 && m == StringMethod::trie))) ||
-                    (o.type == StringType::spectrum && (m == StringMethod::trie || m == StringMethod::automaton)) ||
-                    (o.type == StringType::mismatch && (m == StringMethod::trie || m == StringMethod::pairs)) || (o.type == StringType::substring && m == StringMethod::automaton);
-  require(fits, message("the algorithm \"", name_of(m), "\" does not work for the type \"", name_of(o.type), "\" with these lengths and gaps; \"auto\" always does."));
+  const bool fits =
+      m == StringMethod::automatic ||
+      (by_pairs(o.type) && ((o.max_gap < 0 && (m == StringMethod::dense || (m == StringMethod::sparse && !endless))) ||
+                            (o.max_gap >= 0 && m == StringMethod::trie))) ||
+      (o.type == StringType::spectrum && (m == StringMethod::trie || m == StringMethod::automaton)) ||
+      (o.type == StringType::mismatch && (m == StringMethod::trie || m == StringMethod::pairs)) ||
+      (o.type == StringType::substring && m == StringMethod::automaton);
+  require(fits, message("the algorithm \"", name_of(m), "\" does not work for the type \"", name_of(o.type),
+                        "\" with these lengths and gaps; \"auto\" always does."));
   require(m != StringMethod::automaton || o.match_weights.tokens.empty(), "the automaton knows no match weights.");
 }
 
-TokenSet number_tokens(const std::vector<std::string>& texts, const StringOptions& o) { return number_tokens(texts, o.token, {o.alphabet, o.fold_case}); }
-TokenSet number_tokens(const std::vector<std::vector<std::string>>& lists, const StringOptions& o) { return number_tokens(lists, {o.alphabet, o.fold_case}); }
+TokenSet number_tokens(const std::vector<std::string>& texts, const StringOptions& o) {
+  return number_tokens(texts, o.token, {o.alphabet, o.fold_case});
+}
+TokenSet number_tokens(const std::vector<std::vector<std::string>>& lists, const StringOptions& o) {
+  return number_tokens(lists, {o.alphabet, o.fold_case});
+}
 
 GramModel gram_model(const StringOptions& o, const TokenSet& tokens) {
   GramModel model;
@@ -88,7 +103,8 @@ GramModel gram_model(const StringOptions& o, const TokenSet& tokens) {
   model.of_length = o.length_weights;
   if (o.raw && o.max_length > 0) {
     if (model.of_length.empty()) model.of_length.assign(static_cast<std::size_t>(o.max_length - o.min_length + 1), 1.0);
-    for (int l = o.min_length; l <= o.max_length; ++l) model.of_length[static_cast<std::size_t>(l - o.min_length)] *= std::pow(o.lambda, 2 * l);
+    for (int l = o.min_length; l <= o.max_length; ++l)
+      model.of_length[static_cast<std::size_t>(l - o.min_length)] *= std::pow(o.lambda, 2 * l);
   }
   if (o.type == StringType::substring && o.length_weights.empty())
     for (int l = o.min_length; l <= o.max_length; ++l) model.of_length.push_back(std::pow(o.lambda, l));
@@ -100,7 +116,8 @@ GramModel gram_model(const StringOptions& o, const TokenSet& tokens) {
   return model;
 }
 
-StringKernel::StringKernel(TokenSet tokens, const StringOptions& options) : options_(options), method_(options.method), tokens_(std::move(tokens)) {
+StringKernel::StringKernel(TokenSet tokens, const StringOptions& options)
+    : options_(options), method_(options.method), tokens_(std::move(tokens)) {
   check(options_);
   const StringOptions& o = options_;
   GramModel grams = gram_model(o, tokens_);
@@ -125,18 +142,22 @@ StringKernel::StringKernel(TokenSet tokens, const StringOptions& options) : opti
       }
       of_length_ = VectorXd::Zero(o.max_length);
       for (int l = o.min_length; l <= o.max_length; ++l)
-        of_length_[l - 1] = (grams.of_length.empty() ? 1 : grams.of_length[static_cast<std::size_t>(l - o.min_length)]) * std::pow(gaps_.scale, o.max_length - l);
+        of_length_[l - 1] = (grams.of_length.empty() ? 1 : grams.of_length[static_cast<std::size_t>(l - o.min_length)]) *
+                            std::pow(gaps_.scale, o.max_length - l);
       if (method_ == StringMethod::automatic || method_ == StringMethod::sparse)
         for (const Tokens& s : tokens_.sequences) places_.emplace_back(s);
       break;
     }
     case StringType::spectrum:
       if (method_ == StringMethod::automatic)
-        method_ = total * o.max_length > trie_entries && o.match_weights.tokens.empty() ? StringMethod::automaton : StringMethod::trie;
+        method_ =
+            total * o.max_length > trie_entries && o.match_weights.tokens.empty() ? StringMethod::automaton : StringMethod::trie;
       break;
     case StringType::mismatch:
-      if (method_ == StringMethod::automatic) method_ = grams_per_place(grams) * total > trie_entries ? StringMethod::pairs : StringMethod::trie;
-      if (method_ == StringMethod::pairs) pairs_ = std::make_unique<MismatchPairs>(tokens_.sequences, o.max_length, o.mismatches, grams.alphabet);
+      if (method_ == StringMethod::automatic)
+        method_ = grams_per_place(grams) * total > trie_entries ? StringMethod::pairs : StringMethod::trie;
+      if (method_ == StringMethod::pairs)
+        pairs_ = std::make_unique<MismatchPairs>(tokens_.sequences, o.max_length, o.mismatches, grams.alphabet);
       break;
     case StringType::substring:
       method_ = StringMethod::automaton;
@@ -148,11 +169,14 @@ StringKernel::StringKernel(TokenSet tokens, const StringOptions& options) : opti
   }
   if (method_ == StringMethod::automaton) {
     const auto last = o.max_length == 0 ? tokens_.longest() : std::min<Index>(o.max_length, tokens_.longest());
-    const double ratio = o.type == StringType::spectrum ? 1 : o.max_length == 0 && !o.length_weights.empty() ? o.length_weights[0] : o.lambda;
+    const double ratio = o.type == StringType::spectrum                   ? 1
+                         : o.max_length == 0 && !o.length_weights.empty() ? o.length_weights[0]
+                                                                          : o.lambda;
     cumulative_.assign(1, 0.0);
     for (Index l = 1; l <= last; ++l) {
       double w = l < o.min_length ? 0 : std::pow(ratio, static_cast<double>(l));
-      if (w > 0 && o.max_length > 0 && !o.length_weights.empty()) w = o.length_weights[static_cast<std::size_t>(l - o.min_length)];
+      if (w > 0 && o.max_length > 0 && !o.length_weights.empty())
+        w = o.length_weights[static_cast<std::size_t>(l - o.min_length)];
       cumulative_.push_back(cumulative_.back() + w);
     }
   }
@@ -162,7 +186,8 @@ StringMethod StringKernel::method_for(Index a, Index b) const {
   if (method_ != StringMethod::automatic) return method_;
   const double m = static_cast<double>(sequence(a).size()), n = static_cast<double>(sequence(b).size());
   const double matches = places_[static_cast<std::size_t>(a)].common(places_[static_cast<std::size_t>(b)]);
-  return sparse_cost(matches, std::min(m, n), gaps_.levels) < dense_cost(m, n, gaps_.levels) ? StringMethod::sparse : StringMethod::dense;
+  return sparse_cost(matches, std::min(m, n), gaps_.levels) < dense_cost(m, n, gaps_.levels) ? StringMethod::sparse
+                                                                                             : StringMethod::dense;
 }
 
 VectorXd StringKernel::gap_levels(Index a, Index b, const GapModel& model, Monitor& monitor) const {
@@ -171,11 +196,15 @@ VectorXd StringKernel::gap_levels(Index a, Index b, const GapModel& model, Monit
   if (turn) std::swap(a, b);
   const double m = static_cast<double>(sequence(a).size()), n = static_cast<double>(sequence(b).size());
   const StringMethod method = method_for(a, b);
-  const double cost = method == StringMethod::dense ? dense_cost(m, n, model.levels)
-                                                    : sparse_cost(places_[static_cast<std::size_t>(a)].common(places_[static_cast<std::size_t>(b)]), n, model.levels);
+  const double cost =
+      method == StringMethod::dense
+          ? dense_cost(m, n, model.levels)
+          : sparse_cost(places_[static_cast<std::size_t>(a)].common(places_[static_cast<std::size_t>(b)]), n, model.levels);
   if (cost > longest_task)
-    throw InputError(message("sequences ", a + 1, " and ", b + 1, " have ", sequence(a).size(), " and ", sequence(b).size(), " tokens: one value would take about ",
-                             std::round(cost * 1e-9 / 60), " minutes. Bound the gaps (max_gap), use type \"spectrum\" or \"substring\", which are linear in the length, or cut them."));
+    throw InputError(message("sequences ", a + 1, " and ", b + 1, " have ", sequence(a).size(), " and ", sequence(b).size(),
+                             " tokens: one value would take about ", std::round(cost * 1e-9 / 60),
+                             " minutes. Bound the gaps (max_gap), use type \"spectrum\" or \"substring\", which are linear in "
+                             "the length, or cut them."));
   if (method == StringMethod::dense) return gap_levels_dense(sequence(a), sequence(b), model, monitor);
   return gap_levels_sparse(sequence(a), sequence(b), places_[static_cast<std::size_t>(b)], model, monitor);
 }
@@ -196,12 +225,14 @@ double StringKernel::gapped(Index a, Index b, Monitor& monitor) const {
   }
   if (!std::isfinite(value))
     throw NumericalError(message("the kernel of sequences ", a + 1, " and ", b + 1, " is beyond 1e308. ",
-                                 options_.max_length == 0 ? "Give lengths a falling weight (length_weights, one number below 1), or a largest length."
-                                                          : "Normalise the kernel, or lower the weights or the length."));
+                                 options_.max_length == 0
+                                     ? "Give lengths a falling weight (length_weights, one number below 1), or a largest length."
+                                     : "Normalise the kernel, or lower the weights or the length."));
   return value;
 }
 
-void StringKernel::substrings(const std::vector<Index>& rows, const std::vector<Index>& columns, MatrixRef out, Monitor& monitor) const {
+void StringKernel::substrings(const std::vector<Index>& rows, const std::vector<Index>& columns, MatrixRef out,
+                              Monitor& monitor) const {
   const auto alphabet = static_cast<Index>(tokens_.alphabet.size());
   const bool turned = 4 * rows.size() < columns.size();  // build where there is less to build
   const auto& built = turned ? rows : columns;
@@ -209,13 +240,15 @@ void StringKernel::substrings(const std::vector<Index>& rows, const std::vector<
   for (std::size_t j = 0; j < built.size(); ++j) {
     const SuffixAutomaton automaton(sequence(built[j]), alphabet, cumulative_);
     for (std::size_t i = 0; i < matched.size(); ++i) {
-      (turned ? out(static_cast<Index>(j), static_cast<Index>(i)) : out(static_cast<Index>(i), static_cast<Index>(j))) = automaton.match(sequence(matched[i]));
+      (turned ? out(static_cast<Index>(j), static_cast<Index>(i)) : out(static_cast<Index>(i), static_cast<Index>(j))) =
+          automaton.match(sequence(matched[i]));
       monitor.check();
     }
   }
 }
 
-void StringKernel::block(const std::vector<Index>& rows, const std::vector<Index>& columns, MatrixRef out, Monitor& monitor) const {
+void StringKernel::block(const std::vector<Index>& rows, const std::vector<Index>& columns, MatrixRef out,
+                         Monitor& monitor) const {
   if (method_ == StringMethod::trie) return features_->block(rows, columns, out, monitor);
   if (method_ == StringMethod::automaton) return substrings(rows, columns, out, monitor);
   for (std::size_t j = 0; j < columns.size(); ++j)
@@ -231,7 +264,8 @@ double StringKernel::operations() const {
   double total = 0;
   for (const Tokens& s : tokens_.sequences) total += static_cast<double>(s.size());
   const double mean = total / static_cast<double>(tokens_.sequences.size());
-  if (method_ == StringMethod::trie) return 1 + 0.5 * static_cast<double>(features_->rows().feature.size()) / static_cast<double>(tokens_.sequences.size());
+  if (method_ == StringMethod::trie)
+    return 1 + 0.5 * static_cast<double>(features_->rows().feature.size()) / static_cast<double>(tokens_.sequences.size());
   if (method_ == StringMethod::automaton) return 1 + 20 * mean;
   if (method_ == StringMethod::pairs) return pairs_->operations();
   return 1 + dense_cost(mean, mean, gaps_.levels);
@@ -266,7 +300,8 @@ StringFeatures string_features(const TokenSet& tokens, const StringOptions& opti
   std::vector<Eigen::Triplet<double>> entries;
   for (Index r = 0; r < rows.rows(); ++r)
     for (std::size_t k = rows.start[static_cast<std::size_t>(r)]; k < rows.start[static_cast<std::size_t>(r) + 1]; ++k)
-      entries.emplace_back(static_cast<int>(r), static_cast<int>(column[static_cast<std::size_t>(rows.feature[k])]), rows.value[k]);
+      entries.emplace_back(static_cast<int>(r), static_cast<int>(column[static_cast<std::size_t>(rows.feature[k])]),
+                           rows.value[k]);
   out.matrix.resize(rows.rows(), static_cast<Index>(used.size()));
   out.matrix.setFromTriplets(entries.begin(), entries.end());
   return out;

@@ -26,8 +26,11 @@ namespace granary::kernel {
 
 enum class StringType { gapped, gap_count, spectrum, mismatch, substring };
 inline Names<StringType> names(StringType) {
-  return {{StringType::gapped, "gapped"},     {StringType::gap_count, "gap_count"}, {StringType::spectrum, "spectrum"},
-          {StringType::mismatch, "mismatch"}, {StringType::substring, "substring"}};
+  return {{StringType::gapped, "gapped"},
+          {StringType::gap_count, "gap_count"},
+          {StringType::spectrum, "spectrum"},
+          {StringType::mismatch, "mismatch"},
+          {StringType::substring, "substring"}};
 }
 
 enum class StringMethod { automatic, dense, sparse, trie, automaton, pairs };
@@ -53,14 +56,14 @@ struct StringOptions {
   StringMethod method = StringMethod::automatic;
   int min_length = 3, max_length = 3;  // q and p; p = 0: without end
   double lambda = 0.5;
-  int max_gap = -1;                    // most tokens skipped in all; -1: any number
+  int max_gap = -1;  // most tokens skipped in all; -1: any number
   int mismatches = 1;
   std::vector<double> length_weights;  // w_q .. w_p; empty: 1 (lambda^l for substrings). Without end one number r: w_l = r^l
   TokenWeights match_weights, gap_weights;
-  std::vector<std::string> alphabet;   // empty: whatever occurs
+  std::vector<std::string> alphabet;  // empty: whatever occurs
   bool fold_case = false;
-  bool raw = false;                    // matched tokens count for the span: lambda^span, K_l times lambda^(2 l)
-  bool rescale = true;                 // values may all be multiplied by one number: they will be normalised
+  bool raw = false;     // matched tokens count for the span: lambda^span, K_l times lambda^(2 l)
+  bool rescale = true;  // values may all be multiplied by one number: they will be normalised
 };
 template <class V>
 void fields(V& v, StringOptions& t) {

@@ -16,7 +16,8 @@ SuffixAutomaton::SuffixAutomaton(const Tokens& t, Index alphabet, const std::vec
   for (const int token : t) extend(token < 0 ? separator_ : token);
   std::vector<int> order(length_.size());
   std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return length_[static_cast<std::size_t>(a)] < length_[static_cast<std::size_t>(b)]; });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int a, int b) { return length_[static_cast<std::size_t>(a)] < length_[static_cast<std::size_t>(b)]; });
   for (std::size_t k = order.size(); k-- > 1;) {
     const auto v = static_cast<std::size_t>(order[k]);
     count_[static_cast<std::size_t>(link_[v])] += count_[v];

@@ -30,7 +30,8 @@ class SuffixAutomaton {
   std::vector<int> from_root_;  // by token; -1 where there is none
   std::vector<Edge> edges_;
   std::vector<int> first_, link_, length_;
-  std::vector<double> count_, total_;  // total: sum over the substrings that end in the state, and their suffixes, of w times count
+  std::vector<double> count_,
+      total_;  // total: sum over the substrings that end in the state, and their suffixes, of w times count
   const std::vector<double>& cumulative_;
   int last_ = 0, separator_;
 };

@@ -76,7 +76,9 @@ MatrixXd gram(const StringKernel& k) {
   k.block(all, all, out, monitor);
   return out;
 }
-MatrixXd gram(const std::vector<std::string>& texts, const StringOptions& o) { return gram(StringKernel(number_tokens(texts, o), o)); }
+MatrixXd gram(const std::vector<std::string>& texts, const StringOptions& o) {
+  return gram(StringKernel(number_tokens(texts, o), o));
+}
 
 const std::vector<std::string> cats{"the cat was chased by the fat dog", "the fat cat bit the dog"};
 
@@ -97,7 +99,8 @@ TEST("gapped kernels by table and by tree are those of the definition, gaps meas
   for (std::uint64_t seed = 1; seed <= 12; ++seed) {
     Rng rng(seed);
     const std::uint64_t alphabet = 2 + rng.below(4);
-    const Tokens s = random_tokens(rng, 3 + rng.below(8), alphabet, seed % 3 == 0), t = random_tokens(rng, 3 + rng.below(8), alphabet, seed % 3 == 0);
+    const Tokens s = random_tokens(rng, 3 + rng.below(8), alphabet, seed % 3 == 0),
+                 t = random_tokens(rng, 3 + rng.below(8), alphabet, seed % 3 == 0);
     for (const bool by_number : {false, true}) {
       for (const bool weighted : {false, true}) {
         GapModel model;
@@ -108,7 +111,8 @@ TEST("gapped kernels by table and by tree are those of the definition, gaps meas
           model.match.push_back(rng.uniform(0.2, 2));
           if (!by_number) model.skip.push_back(rng.uniform(0.1, 1));
         }
-        const VectorXd dense = gap_levels_dense(s, t, model, monitor), sparse = gap_levels_sparse(s, t, TokenPlaces(t), model, monitor);
+        const VectorXd dense = gap_levels_dense(s, t, model, monitor),
+                       sparse = gap_levels_sparse(s, t, TokenPlaces(t), model, monitor);
         double all = 0;
         for (std::size_t q = 1; q <= 10; ++q) {
           const double expected = brute(s, t, q, model);
@@ -133,7 +137,8 @@ TEST("table and tree agree on longer sequences, where powers of lambda underflow
     model.by_number = seed % 2 == 0;
     model.lambda = seed <= 2 ? 0.5 : 0.02;
     model.levels = 9;
-    const VectorXd dense = gap_levels_dense(s, t, model, monitor), sparse = gap_levels_sparse(s, t, TokenPlaces(t), model, monitor);
+    const VectorXd dense = gap_levels_dense(s, t, model, monitor),
+                   sparse = gap_levels_sparse(s, t, TokenPlaces(t), model, monitor);
     const VectorXd turned = gap_levels_sparse(t, s, TokenPlaces(s), model, monitor);
     for (Index q = 0; q < 9; ++q) {
       CHECK(relative(dense[q], sparse[q]) < 1e-9);
@@ -175,7 +180,9 @@ TEST("small examples: characters with weights of their own, closed form of one l
   const VectorXd k = StringKernel(number_tokens({std::string("abcab"), "acbab"}, o), o).levels(0, 1, monitor);
   const double expected[] = {20.25, 23.0875, 18.48625, 10.3025};
   for (Index q = 0; q < 4; ++q) CHECK_NEAR(k[q], expected[q], 1e-10);
-  const VectorXd plain = StringKernel(number_tokens({std::string("gatta"), "cata"}, of(StringType::gapped, 1, 3)), of(StringType::gapped, 1, 3)).levels(0, 1, monitor);
+  const VectorXd plain =
+      StringKernel(number_tokens({std::string("gatta"), "cata"}, of(StringType::gapped, 1, 3)), of(StringType::gapped, 1, 3))
+          .levels(0, 1, monitor);
   CHECK_NEAR(plain[0], 6, 1e-12);
   CHECK_NEAR(plain[1], 3.125, 1e-12);
   CHECK_NEAR(plain[2], 1, 1e-12);
@@ -183,7 +190,8 @@ TEST("small examples: characters with weights of their own, closed form of one l
   for (int p = 2; p <= 5; ++p) {
     const int n = 40;
     double sum = 0;
-    for (int l = p; l <= n; ++l) sum += (n - l + 1) * std::exp(std::lgamma(l - 1) - std::lgamma(p - 1) - std::lgamma(l - p + 1)) * std::pow(0.6, l - p);
+    for (int l = p; l <= n; ++l)
+      sum += (n - l + 1) * std::exp(std::lgamma(l - 1) - std::lgamma(p - 1) - std::lgamma(l - p + 1)) * std::pow(0.6, l - p);
     CHECK(relative(gram({std::string(n, 'a')}, of(StringType::gapped, p, p, 0.6))(0, 0), sum * sum) < 1e-10);
   }
 }
@@ -208,7 +216,8 @@ TEST("bounded gaps: the trie is the truncated kernel, and the whole one once the
           for (Index b = 0; b < 4; ++b) {
             double expected = 0;
             for (std::size_t q = 2; q <= 4; ++q)
-              expected += o.length_weights[q - 2] * brute(set.sequences[static_cast<std::size_t>(a)], set.sequences[static_cast<std::size_t>(b)], q, model, max_gap);
+              expected += o.length_weights[q - 2] * brute(set.sequences[static_cast<std::size_t>(a)],
+                                                          set.sequences[static_cast<std::size_t>(b)], q, model, max_gap);
             CHECK_NEAR(found(a, b), expected, 1e-10 * (1 + expected));
           }
       }
@@ -226,11 +235,14 @@ TEST("grams by trie and by automaton, and all substrings, are counts") {
     const auto expected = [&](Index a, Index b, int q, int p, double ratio) {
       double sum = 0;
       for (int l = q; l <= p; ++l)
-        sum += std::pow(ratio, l) * brute(set.sequences[static_cast<std::size_t>(a)], set.sequences[static_cast<std::size_t>(b)], static_cast<std::size_t>(l), contiguous, 0);
+        sum += std::pow(ratio, l) * brute(set.sequences[static_cast<std::size_t>(a)], set.sequences[static_cast<std::size_t>(b)],
+                                          static_cast<std::size_t>(l), contiguous, 0);
       return sum;
     };
-    StringOptions grams = of(StringType::spectrum, 2, 4), runs = of(StringType::substring, 1, 0, 0.8), some = of(StringType::substring, 2, 3, 0.8);
-    const MatrixXd trie = gram(StringKernel(set, grams)), all = gram(StringKernel(set, runs)), bounded = gram(StringKernel(set, some));
+    StringOptions grams = of(StringType::spectrum, 2, 4), runs = of(StringType::substring, 1, 0, 0.8),
+                  some = of(StringType::substring, 2, 3, 0.8);
+    const MatrixXd trie = gram(StringKernel(set, grams)), all = gram(StringKernel(set, runs)),
+                   bounded = gram(StringKernel(set, some));
     grams.method = StringMethod::automaton;
     const MatrixXd automaton = gram(StringKernel(set, grams));
     for (Index a = 0; a < 5; ++a)
@@ -328,9 +340,12 @@ TEST("values near and beyond the range of doubles") {
 
 TEST("text in many scripts, its words, and bytes that are no text") {
   CHECK(decode_utf8("h\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80", "x") == std::vector<std::uint32_t>({0x68, 0xE9, 0x20AC, 0x1F600}));
-  for (const std::uint32_t code : {0x41u, 0xE9u, 0x20ACu, 0x1F600u}) CHECK(decode_utf8(encode_utf8(code), "x") == std::vector<std::uint32_t>{code});
-  for (const char* bad : {"a\xFF", "\xC3", "\xE2\x82", "\xC0\x80", "\xED\xA0\x80", "\xF4\x90\x80\x80", "\x80"}) CHECK_THROWS(decode_utf8(bad, "x"), InputError);
-  CHECK(split_text("The CAT, don't!  3 \xC3\x89t\xC3\xA9s", Token::word, "x") == std::vector<std::string>({"the", "cat", "don", "t", "3", "\xC3\xA9t\xC3\xA9s"}));
+  for (const std::uint32_t code : {0x41u, 0xE9u, 0x20ACu, 0x1F600u})
+    CHECK(decode_utf8(encode_utf8(code), "x") == std::vector<std::uint32_t>{code});
+  for (const char* bad : {"a\xFF", "\xC3", "\xE2\x82", "\xC0\x80", "\xED\xA0\x80", "\xF4\x90\x80\x80", "\x80"})
+    CHECK_THROWS(decode_utf8(bad, "x"), InputError);
+  CHECK(split_text("The CAT, don't!  3 \xC3\x89t\xC3\xA9s", Token::word, "x") ==
+        std::vector<std::string>({"the", "cat", "don", "t", "3", "\xC3\xA9t\xC3\xA9s"}));
   CHECK(split_text("", Token::word, "x").empty());
   CHECK(lower_case(0x410) == 0x430);
   CHECK(lower_case(0x3A9) == 0x3C9);
