@@ -266,7 +266,8 @@ void FeatureTiles::block(const std::vector<Index>& rows, const std::vector<Index
 // ---- mismatches by pairs ------------------------------------------------------------------------------------------------------
 
 std::vector<double> MismatchPairs::shared_words(Index length, Index mismatches, Index alphabet) {
-  // Where both grams differ (d places) a word agrees with the first in x, with the second in y, with neither in z; where they agree it differs in r.
+  // Where both grams differ (d places) a word agrees with the first in x, with the second in y, with neither in z; where they
+  // agree it differs in r.
   std::vector<double> shared;
   const auto a = static_cast<double>(alphabet);
   for (Index d = 0; d <= length; ++d) {

@@ -11,7 +11,8 @@ using Lanes = Eigen::Array<double, 4, 1>;
 using LanesAt = Eigen::Map<Lanes>;
 using ConstLanesAt = Eigen::Map<const Lanes>;
 
-// Numbers below 1e-308 are slow. So every cell gets a floor that is nothing beside a sum that counts, and sums that are not far above it are zero.
+// Numbers below 1e-308 are slow. So every cell gets a floor that is nothing beside a sum that counts, and sums that are not
+// far above it are zero.
 constexpr double tiny = 1e-290, zero_below = 1e-265;
 constexpr double cells_between_checks = 2e6;
 
@@ -111,7 +112,8 @@ class RowDecay {
 
 Index low_bit(Index h) { return h & -h; }
 
-// Prefix sums over the columns of t for all levels. Node h stands for columns (h - low_bit(h), h]; what it holds is decayed to column h and to row stamp[h].
+// Prefix sums over the columns of t for all levels. Node h stands for columns (h - low_bit(h), h]; what it holds is decayed to
+// column h and to row stamp[h].
 class GapTree {
  public:
   GapTree(const Tokens& t, const GapModel& model, const RowDecay* rows)
@@ -233,7 +235,8 @@ VectorXd gap_levels_sparse(const Tokens& s, const Tokens& t, const TokenPlaces& 
   const Index levels = padded(model.levels);
   const RowDecay decay(s, model);
   GapTree tree(t, model, model.by_number ? nullptr : &decay);
-  // By number: the tree lags one row behind, for the row just above is a neighbour and no gap; `above` is that row, `columns` the column sums of the tree.
+  // By number: the tree lags one row behind, for the row just above is a neighbour and no gap; `above` is that row, `columns`
+  // the column sums of the tree.
   MatchRow row, above;
   std::vector<double> columns(model.by_number ? t.size() * static_cast<std::size_t>(levels) : 0, 0.0),
       found(static_cast<std::size_t>(levels));

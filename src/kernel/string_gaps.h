@@ -8,12 +8,14 @@
 // times the match weights g of both. With S_0 = 1 and [s_i = t_j] standing for equality,
 //   kappa_q(i, j) = [s_i = t_j] g^2 V_{q-1}(i - 1, j - 1)
 //   V = S:  S_q(i, j) = kappa_q(i, j) + lambda S_q(i - 1, j) + lambda S_q(i, j - 1) - lambda^2 S_q(i - 1, j - 1)       by length
-//   V(i, j) = kappa(i, j) + lambda sum_{i' < i} kappa(i', j) + lambda sum_{j' < j} kappa(i, j') + lambda^2 sum_{both} kappa   by number
+//   V(i, j) = kappa(i, j) + lambda sum_{i' < i} kappa(i', j) + lambda sum_{j' < j} kappa(i, j') + lambda^2 sum_{both} kappa
+// by number
 //
 // Rousu and Shawe-Taylor (JMLR 2005), sections 3 to 5: "dense" is their DYNPROG, "sparse" their SPARSE. What differs: all levels
-// go through one sweep side by side; S is summed with inclusive ends (as printed, with strict ones and more powers of lambda, the recurrence does not
-// give the kernel); the nodes of the Fenwick tree are scaled to their own end and stamped with the row of their last change, so all powers of
-// lambda have exponents of one sign and the index plane needs no rectangles; level p is summed (their figure 6 stops at p - 1).
+// go through one sweep side by side; S is summed with inclusive ends (as printed, with strict ones and more powers of lambda,
+// the recurrence does not give the kernel); the nodes of the Fenwick tree are scaled to their own end and stamped with the row
+// of their last change, so all powers of lambda have exponents of one sign and the index plane needs no rectangles; level p is
+// summed (their figure 6 stops at p - 1).
 #pragma once
 
 #include <vector>

@@ -8,8 +8,9 @@
 //
 //   k(s, t) = sum_{q <= l <= p} w_l K_l(s, t)
 //
-// Rousu and Shawe-Taylor (JMLR 2005). Each kind has several algorithms that agree; "auto" takes the cheapest for the pair at hand: the dense table costs about
-// p m n, the sparse one p |M| log n with |M| the number of matching places, which is known beforehand, and the trie what `grams_per_place` says.
+// Rousu and Shawe-Taylor (JMLR 2005). Each kind has several algorithms that agree; "auto" takes the cheapest for the pair at
+// hand: the dense table costs about p m n, the sparse one p |M| log n with |M| the number of matching places, which is known
+// beforehand, and the trie what `grams_per_place` says.
 #pragma once
 
 #include <memory>
@@ -117,7 +118,8 @@ class StringKernel : public ObjectKernel {
   std::vector<double> cumulative_;  // of the weights of substrings
 };
 
-// Subsequences by name, one column each, and their weights in each sequence: the kernel is the product of this matrix with itself.
+// Subsequences by name, one column each, and their weights in each sequence: the kernel is the product of this matrix with
+// itself.
 struct StringFeatures {
   SparseMatrix matrix;
   std::vector<std::string> names;

@@ -2,8 +2,9 @@
 //
 //   K(s, t) = sum_u w_|u| c_s(u) c_t(u),   c_s(u) how often u stands in s without gaps, w any weights of lengths
 //
-// The suffix automaton of t says for the longest match that ends at each place of s how often it, and all its suffixes, occur in t (Vishwanathan and Smola,
-// NIPS 2003, do the same with suffix trees). Building takes O(n), a match O(m), whatever the lengths.
+// The suffix automaton of t says for the longest match that ends at each place of s how often it, and all its suffixes, occur
+// in t (Vishwanathan and Smola, NIPS 2003, do the same with suffix trees). Building takes O(n), a match O(m), whatever the
+// lengths.
 #pragma once
 
 #include <vector>

@@ -1,7 +1,8 @@
 // Texts and lists of tokens as sequences of whole numbers, over one alphabet for all of them.
 //
-// Characters are code points, not bytes; words are runs of letters and digits of any script, in lower case. A text that is not valid UTF-8 is
-// refused. With an alphabet that is given, tokens outside it are -1: they match nothing, themselves not excepted.
+// Characters are code points, not bytes; words are runs of letters and digits of any script, in lower case. A text that is not
+// valid UTF-8 is refused. With an alphabet that is given, tokens outside it are -1: they match nothing, themselves not
+// excepted.
 #pragma once
 
 #include <cstdint>
