@@ -47,7 +47,12 @@ witness_at <- function(w, v, arg, n) {
     if (ncol(k) != n) abort_input(sprintf("`%s` must be kernel values against the %d observations, but it has %d columns.", arg, n, ncol(k)), arg)
     return(drop(k[, w$pivots, drop = FALSE] %*% w$coefficients) - w$constant)
   }
-  x <- if (!is.null(w$levels)) {
+  kernel <- w$kernel
+  x <- if (!is.null(w$layout)) {
+    bound <- bind_new_objects(kernel, v, w$layout, arg, rows = w$at)
+    kernel <- bound$kernel
+    unname(bound$x)
+  } else if (!is.null(w$levels)) {
     codes <- match(as.character(if (is.data.frame(v)) v[[1L]] else v), w$levels)
     if (anyNA(codes)) abort_input(sprintf("`%s` must have values among %s.", arg, paste(w$levels, collapse = ", ")), arg)
     matrix(as.double(codes))
@@ -56,7 +61,7 @@ witness_at <- function(w, v, arg, n) {
     matrix(x, nrow(x), ncol(x))
   }
   if (ncol(x) != ncol(w$at)) abort_input(sprintf("`%s` must have %s, not %d.", arg, counted(ncol(w$at), "column", "columns"), ncol(x)), arg)
-  drop(kernel_matrix(w$kernel, x, w$at) %*% w$coefficients) - w$constant
+  drop(kernel_matrix(kernel, x, w$at) %*% w$coefficients) - w$constant
 }
 
 #' @rdname kernel_dependence
@@ -100,7 +105,7 @@ draw_witness <- function(w, name, letter, user) {
     heights <- tapply(w$f, factor(w$x[, 1L], seq_along(w$levels)), mean)
     return(invisible(draw(graphics::barplot, as.vector(heights), names.arg = w$levels, xlab = name, ylab = label, user = user)))
   }
-  if (is.null(w$x) || ncol(w$x) != 1L) {
+  if (is.null(w$x) || ncol(w$x) != 1L || !is.null(w$layout)) {
     return(draw(graphics::plot, seq_along(w$f), w$f, pch = 16, cex = 0.5, xlab = paste("observation of", name), ylab = label, user = user))
   }
   at <- seq(min(w$x), max(w$x), length.out = 301L)

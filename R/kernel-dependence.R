@@ -25,8 +25,10 @@ split_variables <- function(x, y, labels = c("x", "y")) {
   stats::setNames(x, make.unique(names))
 }
 
-# Numbers as a matrix; categories as codes.
-read_variable <- function(v, arg, gram = FALSE) {
+# Numbers as a matrix; categories as codes; places of objects for a kernel over them.
+read_variable <- function(v, arg, gram = FALSE, kernel = NULL) {
+  bound <- bind_kernel(kernel, v, arg)
+  if (!is.null(bound$layout)) return(list(x = unname(bound$x), levels = NULL, gram = FALSE, kernel = bound$kernel, layout = bound$layout))
   if (gram) {
     k <- check_symmetric(v, arg)
     return(list(x = unname(k), levels = NULL, gram = TRUE))
@@ -118,11 +120,11 @@ make_variable <- function(read, kernel, width, arg, density, parzen) {
     kernel <- make(width, ncol(x), density || parzen, convolved = parzen)
     if (parzen) window <- make(width, ncol(x))
   } else {
-    kernel <- prepare_kernel(kernel, ncol(x))
+    kernel <- prepare_kernel(if (is.null(read$layout)) kernel else read$kernel, ncol(x))
     label <- format(kernel)
     width <- NA_real_
   }
-  list(x = x, kernel = kernel, window = window, width = width, label = label, name = arg, levels = read$levels, constant = constant)
+  list(x = x, kernel = kernel, window = window, width = width, label = label, name = arg, levels = read$levels, constant = constant, layout = read$layout)
 }
 
 dependence_variables <- function(x, y, kernel, width, density, parzen, labels = c("x", "y"), min_rows = 4L) {
@@ -130,7 +132,7 @@ dependence_variables <- function(x, y, kernel, width, density, parzen, labels = 
   kernels <- kernel_per_variable(kernel, names(raw))
   widths <- width_per_variable(width, names(raw))
   gram <- vapply(kernels, identical, NA, "precomputed")
-  read <- Map(read_variable, raw, names(raw), gram)
+  read <- Map(read_variable, raw, names(raw), gram, kernels)
   rows <- vapply(read, function(v) nrow(v$x), 0L)
   if (any(rows != rows[1L])) {
     at <- which(rows != rows[1L])[1L]
@@ -214,7 +216,7 @@ measure_dependence <- function(measure, x, y, kernel, width, settings, threads, 
   witness <- Map(function(v, w) {
     at <- if (is.null(v$kernel)) NULL else v$x[w$pivots, , drop = FALSE]
     list(x = if (is.null(v$kernel)) NULL else v$x, levels = v$levels, f = w$values, at = at, pivots = w$pivots, coefficients = w$coefficients,
-         constant = w$constant, kernel = v$kernel)
+         constant = w$constant, kernel = if (!is.null(v$kernel)) forget_values(v$kernel), layout = v$layout)
   }, variables, raw$witness)
   fit <- new_fit(
     c(measure, "dependence"), value = raw$value, measure = measure, spectrum = raw$spectrum, nu = if (settings$needs_nu) raw$nu,

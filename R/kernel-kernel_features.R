@@ -46,13 +46,14 @@ kernel_features <- function(x, kernel = "gaussian", width = "median", tol = 1e-5
   if (missing(x)) fail_missing("x")
   kernel <- kernel_per_variable(kernel, "x")[[1L]]
   width <- width_per_variable(width, "x")
-  variable <- make_variable(read_variable(x, "x", identical(kernel, "precomputed")), kernel, width, "x", FALSE, FALSE)
+  variable <- make_variable(read_variable(x, "x", identical(kernel, "precomputed"), kernel), kernel, width, "x", FALSE, FALSE)
   raw <- core_incomplete_cholesky(core_variables(list(variable)), list(rank_tol = tol, max_rank = if (is.null(max_rank)) 0L else max_rank), center,
                                   progress_bar("incomplete Cholesky"))
   new_fit("kernel_features", factor = raw$values, pivots = raw$pivots, root = raw$root, mean = raw$mean, rank = length(raw$pivots),
           trace = raw$trace, residual = raw$residual, centred = center, levels = variable$levels,
           variables = if (is.null(variable$levels) && !is.null(variable$kernel)) colnames(x),
-          at = if (!is.null(variable$kernel)) variable$x[raw$pivots, , drop = FALSE], kernel = variable$kernel, n = nrow(variable$x), call = call,
+          at = if (!is.null(variable$kernel)) variable$x[raw$pivots, , drop = FALSE], kernel = if (!is.null(variable$kernel)) forget_values(variable$kernel),
+          layout = variable$layout, n = nrow(variable$x), call = call,
           convergence = list())
 }
 
@@ -61,9 +62,9 @@ kernel_features <- function(x, kernel = "gaussian", width = "median", tol = 1e-5
 predict.granary_kernel_features <- function(object, newdata, ...) {
   refuse_dots(...)
   if (missing(newdata)) fail_missing("newdata")
-  if (!is.null(object$variables) && length(dim(newdata)) == 2L) newdata <- new_design(newdata, object$variables, allow_sparse = FALSE)
+  if (!is.null(object$variables) && is.null(object$layout) && length(dim(newdata)) == 2L) newdata <- new_design(newdata, object$variables, allow_sparse = FALSE)
   basis <- diag(1, object$rank)
-  w <- list(levels = object$levels, at = object$at, pivots = object$pivots, constant = 0, kernel = object$kernel,
+  w <- list(layout = object$layout, levels = object$levels, at = object$at, pivots = object$pivots, constant = 0, kernel = object$kernel,
             coefficients = if (object$rank > 0L) backsolve(object$root, basis, upper.tri = FALSE, transpose = TRUE) else basis)
   if (object$rank == 0L) return(matrix(0, NROW(newdata), 0L))
   values <- matrix(witness_at(w, newdata, "newdata", object$n), ncol = object$rank)

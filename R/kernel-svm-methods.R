@@ -57,7 +57,7 @@ svm_decision <- function(object, newdata, threads = NULL) {
     as.matrix(at %*% svm_weights(object))
   } else {
     if (has_user_code(object$kernel)) threads <- 1L
-    core_svm_decision(object$sv, object$kernel, object$coefficients, at, threads, progress_bar("prediction"))
+    core_svm_decision(object$sv, with_kernel_of(object, at)$kernel, object$coefficients, at, threads, progress_bar("prediction"))
   }
   values <- values + rep(unname(object$offset), each = nrow(values))
   dimnames(values) <- labels
@@ -86,8 +86,13 @@ svm_new_rows <- function(object, newdata, arg = "newdata") {
     }
     return(at)
   }
+  kernel <- NULL
   at <- if (is.null(newdata)) {
     object$x[object$used, , drop = FALSE]
+  } else if (!is.null(object$layout)) {
+    bound <- bind_new_objects(object$kernel, newdata, object$layout, arg, rows = object$sv)
+    kernel <- bound$kernel
+    bound$x
   } else {
     if (is_plain_numeric(newdata) && is.null(dim(newdata)) && is.null(object$design) && length(newdata) == length(object$columns)) {
       newdata <- matrix(newdata, 1L)
@@ -96,7 +101,7 @@ svm_new_rows <- function(object, newdata, arg = "newdata") {
   }
   if (isS4(at) && (!isS4(object$sv) || !is.null(object$scaling))) at <- as.matrix(at)
   if (!is.null(object$scaling)) at <- svm_scale(at, object$scaling)
-  at
+  attach_kernel(at, kernel)
 }
 
 # From decision values to classes or responses.
@@ -197,7 +202,7 @@ print.granary_svm <- function(x, ...) {
   if (is.null(x$kernel)) {
     cli::cat_line(rows, ", kernel matrix given")
   } else {
-    cli::cat_line(rows, ", ", counted(length(x$columns), "column", "columns"), if (!is.null(x$scaling)) ", scaled")
+    cli::cat_line(rows, ", ", if (!is.null(x$layout)) "objects, ", counted(if (is.null(x$layout)) length(x$columns) else x$layout$size, "column", "columns"), if (!is.null(x$scaling)) ", scaled")
     print(x$kernel)
     if (is.null(x$kernel$children) && x$kernel$type == "se" && length(x$kernel$scales) == 1L) {
       cli::cat_line("gamma: ", format(1 / (2 * x$kernel$scales^2), digits = 4L))
@@ -297,6 +302,7 @@ plot_svm_calibration <- function(x, bins, ...) {
 # Two columns on a grid, the others at their means.
 svm_slice <- function(x, columns, size) {
   if (is.null(x$kernel)) abort_input("A fit to a kernel matrix has no columns to plot.", "type")
+  if (!is.null(x$layout)) abort_input("A fit to objects has no axes to plot along; see predict().", "type")
   d <- length(x$columns)
   if (is.character(columns)) columns <- match(columns, x$columns, nomatch = 0L)
   columns <- if (is.null(columns)) seq_len(min(2L, d)) else check_vector(columns, "columns", length = min(2L, d), lower = 1, upper = d)

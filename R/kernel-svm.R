@@ -45,8 +45,8 @@
 #' probabilities themselves matter; [lasso()] where the boundary is linear and few columns matter. Choose `cost` and `gamma` by
 #' [svm_select()]. `"nu_..."` where a share of outliers is easier to name than a cost.
 #'
-#' @param x A numeric matrix, data frame or sparse matrix (package Matrix), one row per case; a kernel matrix with `kernel = "precomputed"`; or a
-#'   formula.
+#' @param x A numeric matrix, data frame or sparse matrix (package Matrix), one row per case; a kernel matrix with `kernel = "precomputed"`; for a kernel
+#'   over objects (see [kernels]) a character vector, a list, or a data frame with a column of them; or a formula.
 #' @param formula,data,subset,na.action A formula and a data frame with its variables, rows to use, and what to do with missing values, as for
 #'   [stats::lm()]. For `type = "one_class"` the formula has no left-hand side: `~ a + b`.
 #' @param y Labels (factor, text, logical; or numbers with `type` given) or numeric targets; not used for `"one_class"`.
@@ -122,7 +122,7 @@ svm.default <- function(x, y = NULL, type = c("classification", "regression", "o
   refuse_dots(...)
   type <- if (missing(type)) svm_type_of(y) else check_choice(type, svm_types)
   problem <- svm_problem(x, y, type, kernel, gamma, degree, coef0, class_weights, weights, standardize,
-                         check_choice(multiclass, c("one_vs_one", "one_vs_rest")))
+                         check_choice(multiclass, c("one_vs_one", "one_vs_rest")), threads)
   point <- svm_point(type, cost, nu, epsilon)
   settings <- svm_settings(tol, wss, shrink, cache_mb, max_iter, trace, nrow(problem$x))
   threads <- if (!is.null(problem$kernel) && has_user_code(problem$kernel)) 1L else thread_count(threads)
@@ -164,9 +164,15 @@ svm_settings <- function(tol, wss, shrink, cache_mb, max_iter, trace, n) {
 }
 
 # Everything about the data: rows that count, scaled columns, targets, row weights, kernel.
-svm_problem <- function(x, y, type, kernel, gamma, degree, coef0, class_weights, weights, standardize, multiclass) {
+svm_problem <- function(x, y, type, kernel, gamma, degree, coef0, class_weights, weights, standardize, multiclass, threads = NULL) {
   precomputed <- identical(kernel, "precomputed")
-  x <- if (precomputed) check_symmetric(x) else check_design(x, min_rows = 1L)
+  bound <- if (precomputed) list() else bind_kernel(kernel, x, threads = threads)
+  if (!is.null(bound$layout)) {
+    x <- bound$x
+    kernel <- bound$kernel
+  } else {
+    x <- if (precomputed) check_symmetric(x) else check_design(x, min_rows = 1L)
+  }
   n <- nrow(x)
   weights <- if (is.null(weights)) rep(1, n) else unname(check_vector(weights, length = n, lower = 0, upper = 1e15))
   rows <- which(weights > 0)
@@ -186,7 +192,7 @@ svm_problem <- function(x, y, type, kernel, gamma, degree, coef0, class_weights,
     weights <- weights * svm_class_weights(class_weights, labels, weights)[labels$class]
   }
   original <- x
-  scaling <- svm_scaling(x, rows, standardize, precomputed)
+  scaling <- svm_scaling(x, rows, standardize, precomputed, bound$layout$objects)
   if (!is.null(scaling)) x <- svm_scale(x, scaling)
   response <- list(centre = 0, scale = 1)
   if (!is.null(target) && !isFALSE(standardize)) {
@@ -202,14 +208,14 @@ svm_problem <- function(x, y, type, kernel, gamma, degree, coef0, class_weights,
     abort_input("`x` is sparse, but this kernel needs whole points: make `x` a dense matrix with as.matrix().", "x")
   }
   list(x = x, original = original, y = y, rows = rows, n = n, weights = weights, class = labels$class, levels = labels$levels, target = target,
-       type = type, kernel = kernel, scaling = scaling, response = response, multiclass = multiclass)
+       type = type, kernel = kernel, layout = bound$layout, scaling = scaling, response = response, multiclass = multiclass)
 }
 
 svm_named_kernel <- function(kernel) is.character(kernel) && length(kernel) == 1L && kernel %in% machine_kernels
 
 kernel_needs_points <- function(kernel) {
   if (!is.null(kernel$children)) return(any(vapply(kernel$children, kernel_needs_points, NA)))
-  kernel$type %in% c("powexp", "hamming", "user")
+  kernel$type %in% c("powexp", "hamming", "user") || is_object_leaf(kernel)
 }
 
 # Classes of the rows that count, as numbers, with the names of the classes that occur.
@@ -244,9 +250,17 @@ svm_class_weights <- function(class_weights, labels, weights) {
 }
 
 # How columns are shifted and multiplied: list(centre, factor), the factor zero where a column does not vary. NULL for no scaling.
-svm_scaling <- function(x, rows, standardize, precomputed) {
+svm_scaling <- function(x, rows, standardize, precomputed, objects = NULL) {
   if (!identical(standardize, "range")) standardize <- check_flag(standardize)
-  if (precomputed || isS4(x) || isFALSE(standardize)) return(NULL)
+  if (precomputed || isS4(x) || isFALSE(standardize) || length(objects) == ncol(x)) return(NULL)
+  if (length(objects) > 0L) {  # places of objects stay as they are
+    numbers <- setdiff(seq_len(ncol(x)), objects)
+    some <- svm_scaling(x[, numbers, drop = FALSE], rows, standardize, FALSE)
+    scaling <- list(centre = numeric(ncol(x)), factor = rep(1, ncol(x)))
+    scaling$centre[numbers] <- some$centre
+    scaling$factor[numbers] <- some$factor
+    return(scaling)
+  }
   used <- if (length(rows) < nrow(x)) x[rows, , drop = FALSE] else x
   if (identical(standardize, "range")) {
     low <- apply(used, 2L, min)
@@ -360,7 +374,8 @@ svm_fit <- function(problem, tasks, found, point, settings, calibration, call) {
     identified = flagged("identified"), epsilon = if (grepl("regression", problem$type)) each("epsilon") * problem$response$scale,
     margin = if (problem$type == "nu_classification") each("rho"),
     decision = if (length(tasks) == 1L) stats::setNames(found[[1L]]$decision, rownames(problem$x)[tasks[[1L]]$rows]),
-    trace = if (settings$trace) stats::setNames(lapply(found, function(f) f$solver$trace), names), calibration = calibration, kernel = problem$kernel,
+    trace = if (settings$trace) stats::setNames(lapply(found, function(f) f$solver$trace), names), calibration = calibration,
+    kernel = if (!is.null(problem$kernel)) forget_values(problem$kernel), layout = problem$layout,
     parameters = point, settings = settings, scaling = problem$scaling, response = problem$response, columns = colnames(problem$x),
     cache_small = any(vapply(found, function(f) f$solver$cache_small, NA)), x = if (!is.null(problem$kernel)) problem$original, y = problem$y,
     call = call, convergence = if (length(convergence) == 1L) convergence[[1L]] else convergence
@@ -388,5 +403,5 @@ svm_indefinite <- function(problem) {
 
 kernel_may_be_indefinite <- function(kernel) {
   if (!is.null(kernel$children)) return(any(vapply(kernel$children, kernel_may_be_indefinite, NA)))
-  kernel$type %in% c("sigmoid", "user") || (kernel$type == "polynomial" && kernel$offset < 0)
+  kernel$type %in% c("sigmoid", "user") || identical(kernel$psd, FALSE) || (kernel$type == "polynomial" && kernel$offset < 0)
 }

@@ -50,6 +50,10 @@ NULL
 
 classifier_inputs <- function(object, newdata, arg = "newdata") {
   if (is.null(newdata)) return(object$x)
+  if (!is.null(object$layout)) {
+    bound <- bind_new_objects(object$kernel, newdata, object$layout, arg)
+    return(attach_kernel(scale_inputs(bound$x, object$scaling), bound$kernel))
+  }
   if (is.null(object$design) && is_plain_numeric(newdata) && is.null(dim(newdata))) {
     newdata <- matrix(newdata, ncol = ncol(object$x), byrow = ncol(object$x) > 1L,
                       nrow = if (length(newdata) %% ncol(object$x) == 0L) length(newdata) / ncol(object$x) else 1L)
@@ -59,7 +63,7 @@ classifier_inputs <- function(object, newdata, arg = "newdata") {
 }
 
 classifier_predict <- function(object, at, sd = FALSE, gradient = FALSE, covariance = FALSE) {
-  core_gp_classify_predict(object, at, list(sd = sd, gradient = gradient, covariance = covariance, threads = object$settings$threads),
+  core_gp_classify_predict(with_kernel_of(object, at), at, list(sd = sd, gradient = gradient, covariance = covariance, threads = object$settings$threads),
                            progress_bar("prediction"))
 }
 

@@ -41,7 +41,8 @@
 #' `gp_classify_evidence(fit, "ais")` to check a fit against the exact posterior; [lasso()] with `family = "binomial"` when the boundary is linear and
 #' there are many columns.
 #'
-#' @param x A numeric matrix or data frame, one row per case (a vector for one column); or a formula.
+#' @param x A numeric matrix or data frame, one row per case (a vector for one column); a character vector, a list, or a data frame with a column of
+#'   objects for a kernel over objects (see [kernels]); or a formula.
 #' @param y Labels: a factor with two levels, logical, text with two values, 0/1 or -1/1. The second level is the class whose probability is
 #'   predicted.
 #' @param formula,data A formula, response ~ inputs, and a data frame with its variables.
@@ -98,6 +99,12 @@ gp_classify.default <- function(x, y, kernel = "se", method = c("ep", "laplace")
                                 sweeps = c("parallel", "sequential"), damping = NULL, tol = 1e-6, max_iter = 100, threads = NULL, ...) {
   call <- match.call()
   refuse_dots(...)
+  if (missing(x)) fail_missing("x")
+  bound <- bind_kernel(kernel, x, threads = threads)
+  if (!is.null(bound$layout)) {
+    x <- bound$x
+    kernel <- bound$kernel
+  }
   x <- check_inputs(x)
   method <- check_choice(method, c("ep", "laplace"))
   hyper <- check_choice(hyper, c("ml2", "fixed"))
@@ -118,7 +125,7 @@ gp_classify.default <- function(x, y, kernel = "se", method = c("ep", "laplace")
   standardize <- check_flag(standardize, allow_null = TRUE)
   periodic <- any(vapply(kernel_leaves(kernel), `[[`, "", "type") == "periodic")  # its period is in the units of the inputs
   if (is.null(standardize)) standardize <- hyper == "ml2" && !periodic
-  scaling <- if (standardize) column_scaling(x) else list(centre = numeric(ncol(x)), scale = rep(1, ncol(x)))
+  scaling <- if (standardize) column_scaling(x, bound$layout$objects) else list(centre = numeric(ncol(x)), scale = rep(1, ncol(x)))
   scaled <- scale_inputs(x, scaling)
   settings <- list(
     link = link, method = method, mean = if (learn_mean) 0 else check_number(mean, lower = -1e6, upper = 1e6), learn_mean = learn_mean,
@@ -144,7 +151,7 @@ gp_classify.default <- function(x, y, kernel = "se", method = c("ep", "laplace")
   parameters <- stats::coef(kernel)
   if (learn_mean) parameters <- c(parameters, mean = settings$mean)
   fit <- new_fit(
-    "gp_classify", levels = labels$levels, kernel = kernel, parameters = parameters, loglik = posterior$log_evidence, tau = posterior$tau,
+    "gp_classify", levels = labels$levels, kernel = forget_values(kernel), layout = bound$layout, parameters = parameters, loglik = posterior$log_evidence, tau = posterior$tau,
     nu = posterior$nu, weight = posterior$weight, latent_mean = posterior$mean, latent_variance = posterior$variance, loo = posterior$loo,
     log_determinant = posterior$log_determinant, starts = if (learnt) found$starts, on_bound = on_bound, method = method, link = link, hyper = hyper,
     settings = settings, scaling = scaling, bounds = bounds, x = scaled, y = labels$y, call = generic_call(call, "gp_classify"),
@@ -210,13 +217,15 @@ check_classes <- function(y, n, arg = deparse1(substitute(y)), levels = NULL) {
   list(y = 2 * as.double(as.integer(y)) - 3, levels = levels(y))
 }
 
-column_scaling <- function(x) {
+column_scaling <- function(x, objects = NULL) {  # `objects`: columns that hold places of objects, which stay as they are
   centre <- colMeans(x)
   scale <- apply(x, 2L, function(column) {
     size <- max(abs(column))
     if (size == 0) 1 else size * sqrt(mean((column / size - mean(column / size))^2))
   })
   scale[!(scale > 1e-12 * pmax(abs(centre), .Machine$double.xmin))] <- 1
+  centre[objects] <- 0
+  scale[objects] <- 1
   list(centre = unname(centre), scale = unname(scale))
 }
 

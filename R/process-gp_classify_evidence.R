@@ -72,7 +72,7 @@ gp_classify_evidence <- function(object, method = c("ep", "laplace", "ais", "low
   results <- resample_lapply(seq_len(nrow(tasks)), function(k) {
     values <- points[tasks$row[k], ]
     here <- settings
-    kernel <- object$kernel
+    kernel <- with_kernel_of(object, at)$kernel
     if (settings$learn_mean) here$mean <- values[["mean"]]
     kernel <- set_kernel_parameters(kernel, log(values[seq_along(stats::coef(kernel))]))
     evidence_at(object, kernel, here, tasks$method[k], at, labels, !is.null(grid), list(
@@ -259,7 +259,7 @@ predict.granary_gp_sample <- function(object, newdata = NULL, type = c("prob", "
   type <- check_choice(type, c("prob", "class", "latent"))
   se <- check_flag(se)
   at <- classifier_inputs(object$fit, newdata)
-  found <- core_gp_sample_predict(object$fit, object$weight, object$jitter, at, progress_bar("prediction"))
+  found <- core_gp_sample_predict(with_kernel_of(object$fit, at), object$weight, object$jitter, at, progress_bar("prediction"))
   fit <- switch(type, prob = prob_matrix(found$probability, object$levels, rownames(at)), latent = found$mean,
                 class = factor(object$levels[1L + (found$probability > 0.5)], object$levels))
   if (type == "latent") names(fit) <- rownames(at)

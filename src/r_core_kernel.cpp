@@ -57,9 +57,8 @@ class UserObjects : public ObjectKernel {
 
  private:
   static VectorXd numbered(const std::vector<Index>& places) {
-    VectorXd at(static_cast<Index>(places.size()));
-    for (Index i = 0; i < at.size(); ++i) at[i] = static_cast<double>(places[static_cast<std::size_t>(i)] + 1);
-    return at;
+    const Eigen::Map<const Eigen::Matrix<Index, Eigen::Dynamic, 1>> at(places.data(), static_cast<Index>(places.size()));
+    return at.cast<double>().array() + 1;
   }
 
   SEXP objects_;  // an argument of the exported function

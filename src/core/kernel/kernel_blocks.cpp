@@ -23,7 +23,8 @@ Index tile_side(double operations) {
 
 MatrixXd Kernel::matrix(ConstMatrixRef x, int threads, Monitor& monitor) const {
   require_columns(x.cols());
-  const Index n = x.rows(), side = tile_side(root_->operations() + static_cast<double>(dimension_)), tiles = (n + side - 1) / side;
+  const Index n = x.rows(), side = tile_side(root_->operations() + static_cast<double>(dimension_)),
+              tiles = (n + side - 1) / side;
   MatrixXd k(n, n);
   parallel_for(tiles * (tiles + 1) / 2, root_->reentrant() ? threads : 1, monitor, [&](Index task) {
     Index column = 0, row = task;  // the task-th tile on or below the diagonal

@@ -38,7 +38,8 @@ std::vector<Index> all_of(Index size) {
 }
 
 void require_values(ConstMatrixRef k) {
-  if (!k.allFinite()) throw InputError("a kernel value of two objects is not finite: they are too long for these parameters of the kernel.");
+  if (!k.allFinite())
+    throw InputError("a kernel value of two objects is not finite: they are too long for these parameters of the kernel.");
 }
 
 }  // namespace
@@ -55,7 +56,8 @@ ObjectSet::ObjectSet(std::shared_ptr<const ObjectKernel> kernel, bool normalised
     per_length_.resize(n);
     for (Index i = 0; i < n; ++i) {
       if (!(diagonal_[i] >= 0))
-        throw InputError(message("the kernel of object ", i + 1, " with itself is ", diagonal_[i], ", so it has no length to normalise by."));
+        throw InputError(
+            message("the kernel of object ", i + 1, " with itself is ", diagonal_[i], ", so it has no length to normalise by."));
       per_length_[i] = diagonal_[i] > 0 ? 1 / std::sqrt(diagonal_[i]) : 0;
     }
   }
@@ -106,7 +108,7 @@ void ObjectSet::diagonal(const std::vector<Index>& which, VectorRef out, Monitor
   }
 }
 
-// ---- on several threads --------------------------------------------------------------------------------------------------------
+// ---- on several threads -----------------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -161,7 +163,8 @@ VectorXd object_diagonal(const ObjectKernel& kernel, int threads, Monitor& monit
   const Index n = kernel.size();
   VectorXd out(n);
   const std::vector<Index> all = all_of(n);
-  const Index length = std::max<Index>(1, std::min<Index>(1024, static_cast<Index>(task_operations / std::max(1.0, kernel.operations()))));
+  const Index length =
+      std::max<Index>(1, std::min<Index>(1024, static_cast<Index>(task_operations / std::max(1.0, kernel.operations()))));
   parallel_for((n + length - 1) / length, kernel.reentrant() ? threads : 1, monitor, [&](Index task) {
     const Index from = task * length, size = std::min(length, n - from);
     kernel.diagonal(slice(all, from, size), out.segment(from, size), monitor);
@@ -170,7 +173,7 @@ VectorXd object_diagonal(const ObjectKernel& kernel, int threads, Monitor& monit
   return out;
 }
 
-// ---- as a part of a kernel -----------------------------------------------------------------------------------------------------
+// ---- as a part of a kernel --------------------------------------------------------------------------------------------------
 
 namespace kernel_detail {
 namespace {
@@ -178,7 +181,10 @@ namespace {
 class ObjectPart : public Part {
  public:
   ObjectPart(const KernelSpec& spec, Index dimension)
-      : type_(spec.type), objects_(spec.objects), column_(spec.columns.empty() ? 0 : spec.columns[0]), variance_(spec.variance),
+      : type_(spec.type),
+        objects_(spec.objects),
+        column_(spec.columns.empty() ? 0 : spec.columns[0]),
+        variance_(spec.variance),
         learn_(spec.learn_variance) {
     require_positive(variance_, type_, "variance");
     if (spec.columns.size() > 1 || (spec.columns.empty() && dimension > 1))
@@ -251,7 +257,9 @@ class ObjectPart : public Part {
 
 }  // namespace
 
-std::unique_ptr<Part> make_object(const KernelSpec& spec, Index dimension) { return std::make_unique<ObjectPart>(spec, dimension); }
+std::unique_ptr<Part> make_object(const KernelSpec& spec, Index dimension) {
+  return std::make_unique<ObjectPart>(spec, dimension);
+}
 
 }  // namespace kernel_detail
 }  // namespace granary

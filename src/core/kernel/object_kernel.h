@@ -23,8 +23,8 @@ class ObjectKernel {
 
   virtual Index size() const = 0;  // objects held
 
-  // out(i, j) = k(object rows[i], object columns[j]), not normalised. On several threads at once, so nothing may be changed; where
-  // one value can take a tenth of a second it calls monitor.check() on the way.
+  // out(i, j) = k(object rows[i], object columns[j]), not normalised. On several threads at once, so nothing may be changed;
+  // where one value can take a tenth of a second it calls monitor.check() on the way.
   virtual void block(const std::vector<Index>& rows, const std::vector<Index>& columns, MatrixRef out,
                      Monitor& monitor) const = 0;
 
@@ -39,7 +39,7 @@ class ObjectKernel {
 
 // Values that are known before a method asks for them: of all pairs of some rows and some columns.
 struct KnownObjectValues {
-  VectorXd diagonal;           // k(x, x) for all objects held, not normalised; empty: not known
+  VectorXd diagonal;  // k(x, x) for all objects held, not normalised; empty: not known
   std::vector<Index> rows, columns;
   MatrixView values{nullptr, 0, 0};  // rows.size() x columns.size(), normalised where the set is
 };
