@@ -865,6 +865,10 @@ core_pdag_score <- function(graph, s, options) {
     .Call(`_granary_core_pdag_score`, graph, s, options)
 }
 
+core_bag_eigen <- function(bag, kernel, k, at) {
+    .Call(`_granary_core_bag_eigen`, bag, kernel, k, at)
+}
+
 core_budget_learn <- function(x, piece, kernel, state, options, progress) {
     .Call(`_granary_core_budget_learn`, x, piece, kernel, state, options, progress)
 }

@@ -2657,6 +2657,19 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_bag_eigen
+SEXP core_bag_eigen(SEXP bag, SEXP kernel, SEXP k, SEXP at);
+RcppExport SEXP _granary_core_bag_eigen(SEXP bagSEXP, SEXP kernelSEXP, SEXP kSEXP, SEXP atSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type bag(bagSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type kernel(kernelSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type k(kSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type at(atSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_bag_eigen(bag, kernel, k, at));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_budget_learn
 SEXP core_budget_learn(SEXP x, SEXP piece, SEXP kernel, SEXP state, SEXP options, SEXP progress);
 RcppExport SEXP _granary_core_budget_learn(SEXP xSEXP, SEXP pieceSEXP, SEXP kernelSEXP, SEXP stateSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
@@ -5931,6 +5944,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_constraint_search", (DL_FUNC) &_granary_core_constraint_search, 4},
     {"_granary_core_ci_test", (DL_FUNC) &_granary_core_ci_test, 2},
     {"_granary_core_pdag_score", (DL_FUNC) &_granary_core_pdag_score, 3},
+    {"_granary_core_bag_eigen", (DL_FUNC) &_granary_core_bag_eigen, 4},
     {"_granary_core_budget_learn", (DL_FUNC) &_granary_core_budget_learn, 6},
     {"_granary_core_budget_score", (DL_FUNC) &_granary_core_budget_score, 6},
     {"_granary_core_hard_margin", (DL_FUNC) &_granary_core_hard_margin, 4},
