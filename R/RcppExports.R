@@ -909,6 +909,10 @@ core_pdag_score <- function(graph, s, options) {
     .Call(`_granary_core_pdag_score`, graph, s, options)
 }
 
+core_bag_eigen <- function(bag, kernel, k, at) {
+    .Call(`_granary_core_bag_eigen`, bag, kernel, k, at)
+}
+
 core_budget_learn <- function(x, piece, kernel, state, options, progress) {
     .Call(`_granary_core_budget_learn`, x, piece, kernel, state, options, progress)
 }
@@ -1055,6 +1059,22 @@ core_sasb_bound <- function(n, b0, b1, progress) {
 
 core_separation_gap <- function(x, y, progress) {
     .Call(`_granary_core_separation_gap`, x, y, progress)
+}
+
+core_string_check <- function(options) {
+    .Call(`_granary_core_string_check`, options)
+}
+
+core_string_features <- function(objects, options, separator) {
+    .Call(`_granary_core_string_features`, objects, options, separator)
+}
+
+core_string_tokens <- function(texts, options) {
+    .Call(`_granary_core_string_tokens`, texts, options)
+}
+
+core_string_counts <- function(objects, options) {
+    .Call(`_granary_core_string_counts`, objects, options)
 }
 
 core_structured_svm <- function(problem, options, progress) {

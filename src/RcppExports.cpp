@@ -2807,6 +2807,19 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_bag_eigen
+SEXP core_bag_eigen(SEXP bag, SEXP kernel, SEXP k, SEXP at);
+RcppExport SEXP _granary_core_bag_eigen(SEXP bagSEXP, SEXP kernelSEXP, SEXP kSEXP, SEXP atSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type bag(bagSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type kernel(kernelSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type k(kSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type at(atSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_bag_eigen(bag, kernel, k, at));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_budget_learn
 SEXP core_budget_learn(SEXP x, SEXP piece, SEXP kernel, SEXP state, SEXP options, SEXP progress);
 RcppExport SEXP _granary_core_budget_learn(SEXP xSEXP, SEXP pieceSEXP, SEXP kernelSEXP, SEXP stateSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
@@ -3273,6 +3286,50 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< SEXP >::type y(ySEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
     rcpp_result_gen = Rcpp::wrap(core_separation_gap(x, y, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_string_check
+SEXP core_string_check(SEXP options);
+RcppExport SEXP _granary_core_string_check(SEXP optionsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_string_check(options));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_string_features
+SEXP core_string_features(SEXP objects, SEXP options, SEXP separator);
+RcppExport SEXP _granary_core_string_features(SEXP objectsSEXP, SEXP optionsSEXP, SEXP separatorSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type objects(objectsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type separator(separatorSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_string_features(objects, options, separator));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_string_tokens
+SEXP core_string_tokens(SEXP texts, SEXP options);
+RcppExport SEXP _granary_core_string_tokens(SEXP textsSEXP, SEXP optionsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type texts(textsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_string_tokens(texts, options));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_string_counts
+SEXP core_string_counts(SEXP objects, SEXP options);
+RcppExport SEXP _granary_core_string_counts(SEXP objectsSEXP, SEXP optionsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type objects(objectsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_string_counts(objects, options));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -6048,6 +6105,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_constraint_search", (DL_FUNC) &_granary_core_constraint_search, 4},
     {"_granary_core_ci_test", (DL_FUNC) &_granary_core_ci_test, 2},
     {"_granary_core_pdag_score", (DL_FUNC) &_granary_core_pdag_score, 3},
+    {"_granary_core_bag_eigen", (DL_FUNC) &_granary_core_bag_eigen, 4},
     {"_granary_core_budget_learn", (DL_FUNC) &_granary_core_budget_learn, 6},
     {"_granary_core_budget_score", (DL_FUNC) &_granary_core_budget_score, 6},
     {"_granary_core_hard_margin", (DL_FUNC) &_granary_core_hard_margin, 4},
@@ -6085,6 +6143,10 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_perceptron_score", (DL_FUNC) &_granary_core_perceptron_score, 2},
     {"_granary_core_sasb_bound", (DL_FUNC) &_granary_core_sasb_bound, 4},
     {"_granary_core_separation_gap", (DL_FUNC) &_granary_core_separation_gap, 3},
+    {"_granary_core_string_check", (DL_FUNC) &_granary_core_string_check, 1},
+    {"_granary_core_string_features", (DL_FUNC) &_granary_core_string_features, 3},
+    {"_granary_core_string_tokens", (DL_FUNC) &_granary_core_string_tokens, 2},
+    {"_granary_core_string_counts", (DL_FUNC) &_granary_core_string_counts, 2},
     {"_granary_core_structured_svm", (DL_FUNC) &_granary_core_structured_svm, 3},
     {"_granary_core_structured_predict", (DL_FUNC) &_granary_core_structured_predict, 3},
     {"_granary_core_structured_sizes", (DL_FUNC) &_granary_core_structured_sizes, 1},
