@@ -357,8 +357,10 @@ check_installed <- function(pkg, why) {
 
 # V1, V2, ... where there are no names, or an empty one as cbind() leaves it.
 variable_names <- function(names, p) {
-  made <- paste0("V", seq_len(p))
-  if (is.null(names)) made else ifelse(nzchar(names), names, made)
+  blank <- if (is.null(names)) seq_len(p) else which(!nzchar(names))
+  if (is.null(names)) names <- character(p)
+  names[blank] <- paste0("V", blank)
+  names
 }
 
 check_function <- function(f, arg) {
