@@ -293,6 +293,10 @@ core_nearest_own <- function(n, distance, k, progress) {
     .Call(`_granary_core_nearest_own`, n, distance, k, progress)
 }
 
+core_shapes <- function(parts) {
+    .Call(`_granary_core_shapes`, parts)
+}
+
 core_boost <- function(x, data, options, learner, seed, progress) {
     .Call(`_granary_core_boost`, x, data, options, learner, seed, progress)
 }
@@ -1183,6 +1187,10 @@ core_boltzmann_draws <- function(n, couplings, fields, seed) {
 
 core_entropy_estimate <- function(counts, options, density, seed, progress) {
     .Call(`_granary_core_entropy_estimate`, counts, options, density, seed, progress)
+}
+
+core_count_summary <- function(counts) {
+    .Call(`_granary_core_count_summary`, counts)
 }
 
 core_entropy_curve <- function(mixture, at, what) {

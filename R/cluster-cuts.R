@@ -186,7 +186,7 @@ check_terminals <- function(terminals, g, arg = "terminals") {
   if (is.factor(terminals)) terminals <- as.character(terminals)
   at <- if (is.character(terminals)) match(terminals, g$names) else if (is_plain_numeric(terminals)) as.vector(terminals)
   if (length(at) < 2L) fail_input(arg, "names or numbers of at least two nodes", describe(terminals))
-  odd <- which(is.na(at) | !at %in% seq_along(g$names))
+  odd <- which(!(at >= 1 & at <= length(g$names) & at == floor(at)) %in% TRUE)
   if (length(odd) > 0L) {
     abort_input(sprintf("`%s` must be nodes of the graph, but it has no node %s%s.", arg,
                         if (is.character(terminals)) paste0("\"", terminals[odd[1L]], "\"") else terminals[odd[1L]],

@@ -1,6 +1,6 @@
 # Samples of symbols: counts, tables, or the symbols themselves.
 
-# A list with `counts` (doubles, with names where the symbols have them) and `listed`, whether symbols that were not seen may stand among them.
+# A list with `counts` (doubles, with names where the symbols have them), `listed`, whether symbols that were not seen may stand among them, `total` and `distinct`.
 check_symbols <- function(x, arg = "x", min_total = 1) {
   if (missing(x)) fail_missing(arg)
   expected <- "counts (whole numbers), a table, or the symbols themselves (text, a factor, TRUE and FALSE)"
@@ -20,18 +20,20 @@ check_symbols <- function(x, arg = "x", min_total = 1) {
   if (!numeric) fail_input(arg, expected, describe(x))
   labels <- if (length(dim(x)) <= 1L) names(x)
   counts <- as.double(x)
-  bad <- which(!is.finite(counts) | counts < 0 | counts != floor(counts) | counts > 2^53)
-  if (length(bad) > 0L) {
-    abort_input(sprintf("Every count in `%s` must be a whole number from 0 to 2^53, but element %d is %s.", arg, bad[1L],
-                        format(counts[bad[1L]], digits = 6L)), arg)
+  found <- core_count_summary(counts)
+  bad <- found[1L]
+  if (bad > 0) {
+    abort_input(sprintf("Every count in `%s` must be a whole number from 0 to 2^53, but element %d is %s.", arg, as.integer(bad),
+                        format(counts[bad], digits = 6L)), arg)
   }
-  total <- sum(counts)
+  total <- found[2L]
   if (total < min_total) {
     abort_input(sprintf("`%s` must hold at least %s, but it holds %s.", arg, counted(min_total, "draw", "draws"),
                         if (total == 0) "none: all counts are zero" else format(total)), arg)
   }
   if (total > 2^53) abort_input(sprintf("The counts in `%s` sum to %g, more than 2^53: they cannot be held exactly.", arg, total), arg)
-  structure(list(counts = stats::setNames(counts, if (!is.null(labels)) readable(labels)), listed = listed), class = "granary_symbols")
+  if (!is.null(labels)) names(counts) <- readable(labels)
+  structure(list(counts = counts, listed = listed, total = total, distinct = found[3L]), class = "granary_symbols")
 }
 
 check_all_whole <- function(x, arg) {

@@ -89,13 +89,12 @@ entropy_estimate <- function(x, method = c("pym", "dpm", "nsb", "ansb", "plugin"
   }
   prior <- check_entropy_prior(prior, method)
   counts <- symbols$counts
-  distinct <- sum(counts > 0)
-  alphabet <- check_alphabet(alphabet, method, counts, distinct)
-  pseudo <- check_pseudo(pseudo, alphabet, sum(counts))
+  alphabet <- check_alphabet(alphabet, method, counts, symbols$distinct)
+  pseudo <- check_pseudo(pseudo, alphabet, symbols$total)
   options <- list(method = method, alphabet = alphabet, pseudo = pseudo, prior = prior$name, level = level, n_draws = n_draws, tol = tol,
                   threads = thread_count(threads))
   seed <- if (n_draws > 0L) core_seed() else c(0, 0)
-  found <- core_entropy_estimate(unname(counts), options, prior$density, seed, progress_bar("entropy"))
+  found <- core_entropy_estimate(counts, options, prior$density, seed, progress_bar("entropy"))
   warn_repetitions(method, found)
   found[c("sd", "lower", "upper")] <- lapply(found[c("sd", "lower", "upper")], function(v) if (is.nan(v)) NA_real_ else v)  # of one draw there is none
   if (is.na(found$sd)) found$lower <- NA_real_
@@ -106,7 +105,7 @@ entropy_estimate <- function(x, method = c("pym", "dpm", "nsb", "ansb", "plugin"
   }
   fit <- new_fit("entropy", coefficients = c(entropy = found$estimate * scale), estimate = found$estimate * scale, std.error = found$sd * scale,
                  conf.low = found$lower * scale, conf.high = found$upper * scale, level = level, method = method, unit = unit, n = found$total,
-                 distinct = found$distinct, singletons = sum(found$times[found$count == 1]), coverage = found$coverage,
+                 distinct = found$distinct, singletons = if (found$count[1L] == 1) found$times[1L] else 0, coverage = found$coverage,
                  alphabet = if (method %in% alphabet_methods) alphabet else NA_real_,
                  law = if (method %in% c("pym", "dpm")) na_for_nan(c(discount = found$mode_discount, strength = found$mode_strength)),
                  shrinkage = if (method == "shrink") found$shrinkage, frequencies = list2DF(list(count = found$count, times = found$times)),

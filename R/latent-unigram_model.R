@@ -11,7 +11,8 @@
 #'   there is nothing to set aside: the \eqn{n_b} words of the least count \eqn{b} share what is taken from the others and get
 #'   \eqn{(b + \alpha n_{b+1..\tau} / n_b) / m}{(b + alpha n_{b+1..tau} / n_b) / m} each.
 #' * `"loo"`: \eqn{(K - 1) / ((n_0 + n_1)(m - 1))} for \eqn{c \le 1}{c <= 1}, \eqn{(c - 1) / (m - 1)} beyond: the law of what deleted occurrences would have got.
-#' * `"good_turing"`: the combined masses of [good_turing()], shared equally and scaled to one.
+#' * `"good_turing"`: the combined masses of [good_turing()], shared equally and scaled to one. Where the whole vocabulary was seen, a word that falls below the
+#'   least count when an occurrence is deleted stays among the words of that count.
 #' * `"ml"`: \eqn{c / m}; `"add"`: \eqn{(c + \mathrm{pseudo}) / (m + N \mathrm{pseudo})}{(c + pseudo) / (m + N pseudo)}.
 #'
 #' The log-loss is \eqn{L = \sum_w p_w \log(1 / q_w)}{L = sum_w p_w log(1 / q_w)}, in nats per word; its estimate

@@ -102,10 +102,11 @@ check_string <- function(x, arg = deparse1(substitute(x)), allow_null = FALSE) {
 check_choice <- function(x, choices, arg = deparse1(substitute(x))) {
   if (missing(x)) fail_missing(arg)
   if (identical(x, choices)) return(choices[1L])
-  expected <- paste0("one of ", paste0("\"", choices, "\"", collapse = ", "))
-  if (isS4(x) || is.object(x) || !checkmate::test_string(x)) fail_input(arg, expected, describe(x))
-  at <- if (nzchar(x)) pmatch(x, choices) else NA
+  string <- !isS4(x) && !is.object(x) && checkmate::test_string(x)
+  at <- if (string && nzchar(x)) pmatch(x, choices) else NA
   if (is.na(at)) {
+    expected <- paste0("one of ", paste0("\"", choices, "\"", collapse = ", "))
+    if (!string) fail_input(arg, expected, describe(x))
     distance <- drop(utils::adist(x, choices, ignore.case = TRUE))
     near <- choices[which.min(distance)]
     advice <- if (nzchar(x) && min(distance) <= max(1, nchar(near) / 3)) paste0("Did you mean \"", near, "\"?")
@@ -357,8 +358,10 @@ check_installed <- function(pkg, why) {
 
 # V1, V2, ... where there are no names, or an empty one as cbind() leaves it.
 variable_names <- function(names, p) {
-  made <- paste0("V", seq_len(p))
-  if (is.null(names)) made else ifelse(nzchar(names), names, made)
+  blank <- if (is.null(names)) seq_len(p) else which(!nzchar(names))
+  if (is.null(names)) names <- character(p)
+  names[blank] <- paste0("V", blank)
+  names
 }
 
 check_function <- function(f, arg) {

@@ -10,22 +10,13 @@ fit_format <- 2L
 seal <- function(object) {
   parts <- unclass(object)
   attr(object, "format") <- fit_format
-  attr(object, "shape") <- vapply(parts[setdiff(names(parts), "call")], shape_of, "")
+  attr(object, "shape") <- shapes_of(parts[names(parts) != "call"])
   object
 }
 
-# "double 3 x 4"; for a list also what is in it, two levels down.
-shape_of <- function(x, depth = 2L) {
-  type <- typeof(x)
-  if (type == "S4") return(paste(c(class(x)[1L], dim(x)), collapse = " "))
-  if (!type %in% c("logical", "integer", "double", "complex", "character", "raw", "list")) return(type)
-  size <- attr(x, "dim")
-  if (is.object(x)) x <- unclass(x)
-  if (is.null(size)) size <- length(x)
-  whole <- if (length(size) == 1L) paste(type, size) else paste(c(type, size), collapse = " ")
-  if (type != "list" || depth == 0L || length(x) == 0L || length(x) > 64L) return(whole)
-  paste0(whole, " (", paste(names(x), vapply(x, shape_of, "", depth = depth - 1L), sep = ": ", collapse = ", "), ")")
-}
+# "double 3 4" for each field; for a list also what is in it, two levels down.
+shapes_of <- function(parts) stats::setNames(core_shapes(parts), names(parts))
+shape_of <- function(x) core_shapes(list(x))
 
 # Stops where a field is not as it was when the object was sealed. An object without a seal was made by hand, and passes.
 check_fit <- function(object) {
@@ -33,7 +24,7 @@ check_fit <- function(object) {
   format <- attr(object, "format", exact = TRUE)
   if (is.null(shape) && is.null(format)) return(invisible(object))
   if (is.null(shape) || !identical(format, fit_format)) abort_damaged(object, "its format is another one")
-  now <- vapply(unclass(object)[names(shape)], shape_of, "", USE.NAMES = FALSE)
+  now <- core_shapes(unclass(object)[names(shape)])
   wrong <- which(now != shape)
   if (length(wrong) == 0L) return(invisible(object))
   field <- names(shape)[wrong[1L]]

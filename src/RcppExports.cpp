@@ -935,6 +935,16 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_shapes
+SEXP core_shapes(SEXP parts);
+RcppExport SEXP _granary_core_shapes(SEXP partsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type parts(partsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_shapes(parts));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_boost
 SEXP core_boost(SEXP x, SEXP data, SEXP options, SEXP learner, SEXP seed, SEXP progress);
 RcppExport SEXP _granary_core_boost(SEXP xSEXP, SEXP dataSEXP, SEXP optionsSEXP, SEXP learnerSEXP, SEXP seedSEXP, SEXP progressSEXP) {
@@ -3665,6 +3675,16 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_count_summary
+SEXP core_count_summary(SEXP counts);
+RcppExport SEXP _granary_core_count_summary(SEXP countsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type counts(countsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_count_summary(counts));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_entropy_curve
 SEXP core_entropy_curve(SEXP mixture, SEXP at, SEXP what);
 RcppExport SEXP _granary_core_entropy_curve(SEXP mixtureSEXP, SEXP atSEXP, SEXP whatSEXP) {
@@ -5951,6 +5971,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_nearest", (DL_FUNC) &_granary_core_nearest, 4},
     {"_granary_core_nearest_dist", (DL_FUNC) &_granary_core_nearest_dist, 5},
     {"_granary_core_nearest_own", (DL_FUNC) &_granary_core_nearest_own, 4},
+    {"_granary_core_shapes", (DL_FUNC) &_granary_core_shapes, 1},
     {"_granary_core_boost", (DL_FUNC) &_granary_core_boost, 6},
     {"_granary_core_boost_score", (DL_FUNC) &_granary_core_boost_score, 6},
     {"_granary_core_boost_staged", (DL_FUNC) &_granary_core_boost_staged, 6},
@@ -6174,6 +6195,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_boltzmann_rows", (DL_FUNC) &_granary_core_boltzmann_rows, 4},
     {"_granary_core_boltzmann_draws", (DL_FUNC) &_granary_core_boltzmann_draws, 4},
     {"_granary_core_entropy_estimate", (DL_FUNC) &_granary_core_entropy_estimate, 5},
+    {"_granary_core_count_summary", (DL_FUNC) &_granary_core_count_summary, 1},
     {"_granary_core_entropy_curve", (DL_FUNC) &_granary_core_entropy_curve, 3},
     {"_granary_core_mutual_information", (DL_FUNC) &_granary_core_mutual_information, 4},
     {"_granary_core_rarefied", (DL_FUNC) &_granary_core_rarefied, 3},

@@ -28,6 +28,15 @@ SEXP core_entropy_estimate(SEXP counts, SEXP options, SEXP density, SEXP seed, S
   });
 }
 
+// The place of the first count that is none, counted from 1 (0: all are counts), their total, and how many are above 0.
+// [[Rcpp::export(rng = false)]]
+SEXP core_count_summary(SEXP counts) {
+  return crossing([&] {
+    const CountSummary found = count_summary(vector(counts, "counts"));
+    return write(std::vector<double>{found.odd + 1.0, found.total, found.distinct});
+  });
+}
+
 // Quantiles or densities of the posterior of an entropy.
 // [[Rcpp::export(rng = false)]]
 SEXP core_entropy_curve(SEXP mixture, SEXP at, SEXP what) {

@@ -316,7 +316,10 @@ class Problem {
     const double middle = space_.mean()[0];
     const bool plain = !family_.own() && !space_.left();
     const auto g = [&](double m) { return plain ? family_.divergence(0, m, middle) : space_.from_mean(MatrixXd::Constant(1, 1, m))[0]; };
-    const IntervalClusters found = interval_clusters(column.col(0), v_, options_.k, g, monitor_);
+    // A quadratic form of one column and a gaussian one are squares up to a factor, which moves no cut.
+    const bool squares = plain && (family_.quadratic() || family_.column(0).kind == DivergenceKind::gaussian);
+    const IntervalClusters found = squares ? interval_squares(column.col(0), v_, options_.k, monitor_)
+                                           : interval_clusters(column.col(0), v_, options_.k, g, monitor_);
     BregmanResult out = finish(found.cluster, cluster_sums(rows_, v_, found.cluster, options_.k));
     out.exact = true;
     out.convergence.converged = true;

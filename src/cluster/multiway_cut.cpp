@@ -219,7 +219,13 @@ MultiwayResult multiway_cut(const WeightedEdges& given, const std::vector<Index>
     }
   };
   double isolated = 0;
-  offer(isolating_cuts(g, terminals, isolated, monitor));
+  if (k == 2) {  // one flow, and nothing to improve
+    const std::vector<char> side = minimum_cut(g, {terminals[0]}, {terminals[1]}, out.objective, monitor);
+    out.part.resize(g.nodes);
+    for (Index v = 0; v < g.nodes; ++v) out.part[v] = side[static_cast<std::size_t>(v)] ? 0 : 1;
+  } else {
+    offer(isolating_cuts(g, terminals, isolated, monitor));
+  }
   out.lower_bound = isolated;
   Convergence& c = out.convergence;
   if (k == 2) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "core/base/errors.h"
 #include "core/math/special.h"
@@ -20,16 +21,13 @@ struct PluginMoments {
 };
 
 PluginMoments plugin(const FrequencyTable& t) {
-  double first = 0, second = 0;
-  for (Index i = 0; i < t.count.size(); ++i) {
-    const double p = t.count[i] / t.total, l = std::log(p), mass = t.times[i] * p;
-    first += mass * l;
-  }
-  for (Index i = 0; i < t.count.size(); ++i) {
-    const double p = t.count[i] / t.total, gap = std::log(p) - first;
-    second += t.times[i] * p * gap * gap;
-  }
-  return {std::max(-first, 0.0), second};
+  const VectorXd share = t.count / t.total;
+  const VectorXd log_share = share.unaryExpr([](double p) { return std::log(p); });
+  const VectorXd mass = share.cwiseProduct(t.times);
+  const double mean = mass.dot(log_share);
+  double second = 0;
+  for (Index i = 0; i < mass.size(); ++i) second += mass[i] * (log_share[i] - mean) * (log_share[i] - mean);
+  return {std::max(-mean, 0.0), second};
 }
 
 // One draw is taken away from a symbol seen j times, for every j: the mean and the jackknife variance of value(j).
@@ -56,10 +54,13 @@ void plugin_jackknife(const FrequencyTable& t, EntropyResult& out) {
   out.sd = t.total > 1 ? std::sqrt(variance) / (t.total - 1) : nan;
 }
 
-// Horvitz and Thompson's sum of one symbol, of N draws with coverage C.
+// Horvitz and Thompson's sum of one symbol, of N draws with coverage C. Where N p > 40 the symbol was as good as certain to be seen: the divisor rounds to 1.
+constexpr double certain = 40;
 double covered_term(double n, double total, double coverage) {
   const double p = coverage * n / total;
-  return n > 0 ? -p * std::log(p) / -std::expm1(total * std::log1p(-p)) : 0;
+  if (!(n > 0)) return 0;
+  const double up = -p * std::log(p);
+  return total * p > certain ? up : up / -std::expm1(total * std::log1p(-p));
 }
 
 double coverage_of(bool vu, double singletons, double total) {
@@ -68,17 +69,24 @@ double coverage_of(bool vu, double singletons, double total) {
 }
 
 void coverage_adjusted(const FrequencyTable& t, bool vu, EntropyResult& out) {
-  const WeightedCounts few = condense(t);
-  const auto sum = [&](double total, double coverage) {
-    double value = 0;
-    for (Index i = 0; i < few.count.size(); ++i) value += few.times[i] * covered_term(few.count[i], total, coverage);
+  const double singletons = t.seen(1), total = t.total;
+  const Index size = t.count.size();
+  // A symbol of n > 2 `certain` / C draws is certain in all sums below, and C n log(C n / N) / N is linear in n and n log n: sums of those serve every C and N.
+  const double coverage = coverage_of(vu, singletons, total), sure = 2 * certain / coverage;
+  Index small = 0;
+  while (small < size && t.count[small] <= sure) ++small;
+  double draws = 0, logs = 0;
+  for (Index i = small; i < size; ++i) {
+    const double mass = t.times[i] * t.count[i];
+    draws += mass;
+    logs += mass * std::log(t.count[i]);
+  }
+  const auto sum = [&](double of, double c) {
+    double value = -(c / of) * (logs + std::log(c / of) * draws);
+    for (Index i = 0; i < small; ++i) value += t.times[i] * covered_term(t.count[i], of, c);
     return value;
   };
-  const double singletons = t.seen(1), total = t.total;
-  double exact = 0;
-  const double coverage = coverage_of(vu, singletons, total);
-  for (Index i = 0; i < t.count.size(); ++i) exact += t.times[i] * covered_term(t.count[i], total, coverage);
-  out.estimate = exact;
+  out.estimate = sum(total, coverage);
   out.sd = nan;
   if (total < 3) return;
   if (t.distinct == 1) {
@@ -91,7 +99,9 @@ void coverage_adjusted(const FrequencyTable& t, bool vu, EntropyResult& out) {
     c[k] = coverage_of(vu, std::max(singletons + (k == 0 ? -1 : k == 1 ? 1 : 0), 0.0), total - 1);
     s[k] = sum(total - 1, c[k]);
   }
+  const double part = c[2] / (total - 1), log_part = std::log(part);
   out.sd = std::sqrt(jackknife(t, [&](double j) {
+                       if (j > sure) return s[2] + part * (step_x_log_x(j) + log_part);
                        const int k = j == 1 ? 0 : j == 2 ? 1 : 2;
                        return s[k] - covered_term(j, total - 1, c[k]) + covered_term(j - 1, total - 1, c[k]);
                      }).second);
@@ -99,11 +109,17 @@ void coverage_adjusted(const FrequencyTable& t, bool vu, EntropyResult& out) {
 
 void dirichlet_plugin(const FrequencyTable& t, double alphabet, double pseudo, EntropyResult& out) {
   const auto term = [&](double n) { return x_log_x(n + pseudo); };
-  double sum = (alphabet - t.distinct) * term(0);
-  for (Index i = 0; i < t.count.size(); ++i) sum += t.times[i] * term(t.count[i]);
+  const double unseen = (alphabet - t.distinct) * term(0);
+  const VectorXd terms = t.count.unaryExpr(term);
+  const double sum = unseen + t.times.dot(terms);
   const auto value = [&](double total, double s) { return std::log(total + alphabet * pseudo) - s / (total + alphabet * pseudo); };
   out.estimate = std::max(0.0, value(t.total, sum));
-  out.sd = t.total > 1 ? std::sqrt(jackknife(t, [&](double j) { return value(t.total - 1, sum - term(j) + term(j - 1)); }).second) : nan;
+  Index at = 0;  // of the count asked for: they come in their order
+  const auto without = [&](double j) {
+    const double before = at > 0 && t.count[at - 1] == j - 1 ? terms[at - 1] : term(j - 1);
+    return value(t.total - 1, sum - terms[at++] + before);
+  };
+  out.sd = t.total > 1 ? std::sqrt(jackknife(t, without).second) : nan;
 }
 
 struct Shrunk {
@@ -191,38 +207,19 @@ void posterior(const FrequencyTable& t, const EntropyOptions& options, EntropyRe
   out.upper = quantile(1 - tail);
 }
 
-}  // namespace
-
-EntropyResult entropy_estimate(ConstVectorRef counts, const EntropyOptions& options, Rng& rng, Monitor& monitor) {
+void closed_form(const FrequencyTable& t, const EntropyOptions& options, EntropyResult& out) {
   using M = EntropyMethod;
-  const Stopwatch watch;
-  const FrequencyTable t = frequency_table(counts);
-  if (t.total < 1) throw InputError("there are no counts above 0: nothing was drawn.");
-  if (!(options.level > 0 && options.level < 1)) throw InputError("`level` must lie between 0 and 1.");
-  const bool alphabet = options.method == M::nsb || options.method == M::dirichlet || options.method == M::shrink;
-  if (alphabet && !(options.alphabet >= t.distinct)) {
-    throw InputError(message("`alphabet` must be at least ", t.distinct, ", the number of symbols seen, not ", options.alphabet, "."));
-  }
-  EntropyResult out;
-  out.total = t.total;
-  out.distinct = t.distinct;
-  out.coverage = good_turing_coverage(t);
-  out.count = t.count;
-  out.times = t.times;
-  out.mode_discount = out.mode_strength = out.shrinkage = nan;
-  if (bayesian(options.method)) {
-    posterior(t, options, out, rng, monitor);
-    out.convergence.seconds = watch.seconds();
-    return out;
-  }
-  const PluginMoments simple = plugin(t);
-  out.sd = std::sqrt(simple.variance / t.total);
+  const auto simple = [&] {
+    const PluginMoments found = plugin(t);
+    out.sd = std::sqrt(found.variance / t.total);
+    return found.entropy;
+  };
   switch (options.method) {
     case M::plugin:
-      out.estimate = simple.entropy;
+      out.estimate = simple();
       break;
     case M::miller_madow:
-      out.estimate = simple.entropy + (t.distinct - 1) / (2 * t.total);
+      out.estimate = simple() + (t.distinct - 1) / (2 * t.total);
       break;
     case M::jackknife:
       plugin_jackknife(t, out);
@@ -232,12 +229,14 @@ EntropyResult entropy_estimate(ConstVectorRef counts, const EntropyOptions& opti
       coverage_adjusted(t, options.method == M::coverage_adjusted, out);
       break;
     case M::grassberger: {
+      simple();
       double sum = 0;
       for (Index i = 0; i < t.count.size(); ++i) sum += t.times[i] * t.count[i] / t.total * grassberger_g(t.count[i]);
       out.estimate = std::max(0.0, std::log(t.total) - sum);
       break;
     }
     case M::zhang: {
+      simple();
       double sum = 0;
       for (Index i = 0; i < t.count.size(); ++i) sum += t.times[i] * t.count[i] / t.total * digamma(t.count[i]);
       out.estimate = std::max(0.0, digamma(t.total) - sum);
@@ -257,6 +256,32 @@ EntropyResult entropy_estimate(ConstVectorRef counts, const EntropyOptions& opti
   out.lower = std::isfinite(out.estimate) ? std::max(0.0, out.estimate - z * out.sd) : 0;
   out.upper = out.estimate + z * out.sd;
   out.convergence.converged = true;
+}
+
+}  // namespace
+
+EntropyResult entropy_estimate(ConstVectorRef counts, const EntropyOptions& options, Rng& rng, Monitor& monitor) {
+  using M = EntropyMethod;
+  const Stopwatch watch;
+  FrequencyTable t = frequency_table(counts);
+  if (t.total < 1) throw InputError("there are no counts above 0: nothing was drawn.");
+  if (!(options.level > 0 && options.level < 1)) throw InputError("`level` must lie between 0 and 1.");
+  const bool alphabet = options.method == M::nsb || options.method == M::dirichlet || options.method == M::shrink;
+  if (alphabet && !(options.alphabet >= t.distinct)) {
+    throw InputError(message("`alphabet` must be at least ", t.distinct, ", the number of symbols seen, not ", options.alphabet, "."));
+  }
+  EntropyResult out;
+  out.total = t.total;
+  out.distinct = t.distinct;
+  out.coverage = good_turing_coverage(t);
+  out.mode_discount = out.mode_strength = out.shrinkage = nan;
+  if (bayesian(options.method)) {
+    posterior(t, options, out, rng, monitor);
+  } else {
+    closed_form(t, options, out);
+  }
+  out.count = std::move(t.count);
+  out.times = std::move(t.times);
   out.convergence.seconds = watch.seconds();
   return out;
 }

@@ -47,7 +47,8 @@ class Reader {
       if (!(total_ > 0)) return loglik;
       if (model_.lda) {
         sums->theta += log_e_;
-        for (Index r = 0; r < size_; ++r) sums->words.col(word_[static_cast<std::size_t>(r)]) += (count_[static_cast<std::size_t>(r)] / e_.dot(b_.col(r))) * e_;
+        ratios(0);
+        for (Index r = 0; r < size_; ++r) sums->words.col(word_[static_cast<std::size_t>(r)]) += ratio_[r] * e_;
       } else {
         sums->theta += gamma;
         for (Index r = 0; r < size_; ++r) sums->words.col(word_[static_cast<std::size_t>(r)]) += count_[static_cast<std::size_t>(r)] * gamma;
@@ -69,8 +70,11 @@ class Reader {
       total_ += it.value();
     }
     size_ = static_cast<Index>(word_.size());
-    if (b_.cols() < size_) b_.resize(k_, size_);
-    for (Index r = 0; r < size_; ++r) b_.col(r) = model_.topics.col(word_[static_cast<std::size_t>(r)]);
+    if (b_.rows() < size_) {
+      b_.resize(size_, k_);
+      ratio_.resize(size_);
+    }
+    for (Index r = 0; r < size_; ++r) b_.row(r) = model_.topics.col(word_[static_cast<std::size_t>(r)]).transpose();
   }
 
   void expected_log() {
@@ -79,6 +83,16 @@ class Reader {
       log_e_[h] = digamma(gamma_[h]) - all;
       e_[h] = std::exp(log_e_[h]);
     }
+  }
+
+  // ratio_r = count_r / (e'b_r), the expected words per unit of e; along the words, which are many, rather than along the topics.
+  void ratios(double least) {
+    auto ratio = ratio_.head(size_);
+    ratio = e_[0] * b_.col(0).head(size_);
+    Index h = 1;
+    for (; h + 1 < k_; h += 2) ratio += e_[h] * b_.col(h).head(size_) + e_[h + 1] * b_.col(h + 1).head(size_);
+    if (h < k_) ratio += e_[h] * b_.col(h).head(size_);
+    ratio = VectorView(count_.data(), size_).cwiseQuotient(ratio.cwiseMax(least));
   }
 
   double dirichlet(bool warm, VectorRef answer) {
@@ -91,9 +105,8 @@ class Reader {
     const double enough = o_.inner_tol * gamma_.sum();
     expected_log();
     for (int step = 0; step < o_.inner && size_ > 0; ++step) {
-      next_.setZero();
-      for (Index r = 0; r < size_; ++r) next_ += (count_[static_cast<std::size_t>(r)] / std::max(e_.dot(b_.col(r)), 1e-300)) * b_.col(r);
-      next_ = alpha + e_.cwiseProduct(next_);
+      ratios(1e-300);
+      for (Index h = 0; h < k_; ++h) next_[h] = alpha[h] + e_[h] * b_.col(h).head(size_).dot(ratio_.head(size_));
       const double moved = (next_ - gamma_).cwiseAbs().sum();
       gamma_ = next_;
       expected_log();
@@ -102,13 +115,14 @@ class Reader {
     answer = gamma_;
     double bound = constant_ - log_gamma(gamma_.sum());
     for (Index h = 0; h < k_; ++h) bound += log_gamma(gamma_[h]) + (alpha[h] - gamma_[h]) * log_e_[h];
-    for (Index r = 0; r < size_; ++r) bound += count_[static_cast<std::size_t>(r)] * std::log(e_.dot(b_.col(r)));
+    ratios(0);
+    for (Index r = 0; r < size_; ++r) bound += count_[static_cast<std::size_t>(r)] * std::log(count_[static_cast<std::size_t>(r)] / ratio_[r]);
     return bound;
   }
 
   double posterior(VectorRef answer) {
     next_ = model_.weight.array().log();
-    for (Index r = 0; r < size_; ++r) next_ += count_[static_cast<std::size_t>(r)] * b_.col(r).array().log().matrix();
+    for (Index r = 0; r < size_; ++r) next_ += count_[static_cast<std::size_t>(r)] * b_.row(r).transpose().array().log().matrix();
     const double loglik = log_sum_exp(next_);
     if (loglik == -std::numeric_limits<double>::infinity()) {
       answer.setConstant(1 / static_cast<double>(k_));  // a word no topic has
@@ -124,11 +138,11 @@ class Reader {
   double total_ = 0, constant_ = 0;
   std::vector<Index> word_;
   std::vector<double> count_;
-  MatrixXd b_;
-  VectorXd gamma_, e_, log_e_, next_;
+  MatrixXd b_;  // words x topics
+  VectorXd gamma_, e_, log_e_, next_, ratio_;
 };
 
-// One pass over the documents. `gammas` holds those of the pass before (k x documents) where they are kept.
+// One pass over the documents. `gammas` (k x documents) takes what was found, and where `warm` holds where to start.
 Sums pass_over(const DocumentSource& source, const TopicModel& model, const TopicEmOptions& o, MatrixXd* gammas, bool warm, Monitor& monitor) {
   const Index k = model.weight.size(), d = model.topics.cols();
   std::vector<Sums> sums(static_cast<std::size_t>(document_parts), Sums(k, d));
@@ -142,11 +156,9 @@ Sums pass_over(const DocumentSource& source, const TopicModel& model, const Topi
       VectorXd own(k);
       for (Index j = from; j < to; ++j) {
         if (j % 256 == 0) monitor.check();
-        if (gammas != nullptr) {
-          reader.read(x, j, warm, gammas->col(before + j), &sums[static_cast<std::size_t>(part)]);
-        } else {
-          reader.read(x, j, false, own, &sums[static_cast<std::size_t>(part)]);
-        }
+        if (warm) own = gammas->col(before + j);
+        reader.read(x, j, warm, own, &sums[static_cast<std::size_t>(part)]);
+        if (gammas != nullptr) gammas->col(before + j) = own;
       }
     });
     before += x.cols();
@@ -193,13 +205,33 @@ TopicEm topic_em(const DocumentSource& source, TopicModel start, const TopicEmOp
   out.model = std::move(start);
   TopicModel& m = out.model;
   require(m.weight.minCoeff() >= 0 && m.topics.minCoeff() >= 0, "weights and topics must not be negative.");
+  // Documents start every pass from even shares. From those of the pass before, a topic once thought absent stays absent, others learn its words, and alpha sinks
+  // to half its value at a lower bound. But a document may then come to rest elsewhere than before and the bound fall: from the first fall on passes
+  // start where the last one ended, and each raises the bound; where nothing is kept, the pass before is the answer.
   const bool keep = m.lda && o.keep;
-  MatrixXd gammas;
+  bool warm = false;
+  MatrixXd gammas, before;
+  TopicModel last;
   std::vector<double> course;
   for (int pass = 0;; ++pass) {
     monitor.progress(static_cast<double>(pass) / (o.passes + 1));
-    const Sums sums = pass_over(source, m, o, keep ? &gammas : nullptr, pass > 0, monitor);
+    if (keep && !warm) before = gammas;
     const double prior = o.passes > 0 && o.smooth > 0 ? o.smooth * m.topics.array().log().sum() : 0;
+    Sums sums = pass_over(source, m, o, keep ? &gammas : nullptr, warm, monitor);
+    const auto fell = [&] { return m.lda && !course.empty() && sums.loglik + prior < course.back(); };
+    if (!warm && fell()) {
+      if (keep) {
+        warm = true;
+        gammas.swap(before);
+        sums = pass_over(source, m, o, &gammas, warm, monitor);
+      } else {
+        out.convergence.residual = (sums.loglik + prior - course.back()) / std::abs(course.back());
+        out.convergence.converged = std::abs(out.convergence.residual) <= o.tol;
+        out.convergence.iterations = pass - 1;
+        m = std::move(last);
+        break;
+      }
+    }
     course.push_back(sums.loglik + prior);
     if (pass == 0) out.first = sums.loglik;
     out.last = sums.loglik;
@@ -210,6 +242,7 @@ TopicEm topic_em(const DocumentSource& source, TopicModel start, const TopicEmOp
       out.convergence.converged = std::abs(out.convergence.residual) <= o.tol;
     }
     if (pass >= o.passes || out.convergence.converged) break;
+    if (!keep) last = m;
     m.topics = (m.lda ? MatrixXd(sums.words.cwiseProduct(m.topics)) : sums.words).array() + o.smooth;
     const VectorXd totals = m.topics.rowwise().sum();
     m.topics.array().colwise() /= totals.array();

@@ -30,7 +30,7 @@ struct TopicEmOptions {
   bool estimate_alpha = true;
   int inner = 100;       // steps of a document
   double inner_tol = 1e-4;  // mean change of gamma, relative to its sum
-  bool keep = true;      // gamma of all documents from pass to pass
+  bool keep = true;      // gamma of all documents, to go on from where passes from even shares raise the bound no more
   int threads = 1;
 };
 

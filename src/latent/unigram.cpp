@@ -40,7 +40,8 @@ class Smoother {
  public:
   Smoother(const FrequencyTable& table, const UnigramOptions& options) : table_(table), options_(options), tau_(tau_of(table, options.tau)) {
     for (Index i = 0; i < table.count.size() && table.count[i] <= tau_; ++i) low_ += table.times[i];
-    if (options.method == UnigramMethod::absolute && options.unseen == 0) {
+    const bool pools = options.method == UnigramMethod::absolute || options.method == UnigramMethod::good_turing;
+    if (pools && options.unseen == 0) {
       rarest_ = table.count[0];
       rare_ = table.times[0];
     }
@@ -63,7 +64,7 @@ class Smoother {
         double sum = base_[gone > 0];
         if (gone > 0) {
           const Sample whole(table_, options_.unseen, 0);
-          for (double k = std::max(0.0, gone - 2); k <= gone; ++k) sum += term(s, k, s.total) - term(whole, k, s.total);
+          for (double k = std::max({0.0, gone - 2, rarest_}); k <= gone; ++k) sum += term(s, k, gone) - term(whole, k, 0, s.total);
         }
         return sum;
       }
@@ -85,6 +86,7 @@ class Smoother {
         if (c == 0) return discount(s, gone) * low(s, gone) / (m * s.unseen);
         return (c <= tau_ ? c - discount(s, gone) : c) / m;
       case UnigramMethod::good_turing:
+        if (c <= rarest_) return term(s, rarest_, gone) / rare_words(gone) / scale(s, gone);
         return mass(s, c, m) / (c == 0 ? s.unseen : s.seen(c)) / scale(s, gone);
       case UnigramMethod::ml:
         return c / m;
@@ -113,14 +115,16 @@ class Smoother {
   // n_{1..tau} of the sample
   double low(const Sample&, double gone) const { return low_ - (gone == 1 ? 1 : 0) + (gone > 1 && gone == tau_ + 1 ? 1 : 0); }
 
-  // m times what each of the rarest words gets where the whole vocabulary was seen. A word that was one of them, or becomes one, when an occurrence is deleted, counts.
+  // The rarest words where the whole vocabulary was seen. One that was of them, or becomes one, when an occurrence is deleted, counts.
+  double rare_words(double gone) const { return rare_ + (gone == rarest_ + 1 ? 1 : 0); }
+  double rare_occurrences(double gone) const { return rarest_ * rare_words(gone) - (gone == rarest_ ? 1 : 0); }
+
+  // m times what each of them gets by "absolute"
   double rare_mass(const Sample& s, double gone) const {
-    const bool joins = gone == rarest_ + 1;
-    const double words = rare_ + (joins ? 1 : 0), occurrences = rarest_ * words - (gone == rarest_ ? 1 : 0);
     double payers = low_ - (rarest_ <= tau_ ? rare_ : 0);  // discounted words that are not of the rarest
-    if (joins && gone <= tau_) payers -= 1;
+    if (gone == rarest_ + 1 && gone <= tau_) payers -= 1;
     if (gone > rarest_ + 1 && gone == tau_ + 1) payers += 1;
-    return (occurrences + (payers > 0 ? discount(s, gone) * payers : 0)) / words;
+    return (rare_occurrences(gone) + (payers > 0 ? discount(s, gone) * payers : 0)) / rare_words(gone);
   }
 
   // Combined mass of words seen k times, of m draws.
@@ -128,15 +132,17 @@ class Smoother {
     if (k <= std::pow(m, 0.4)) return m > k ? (k + 1) * s.seen(k + 1) / (m - k) : 0;
     return k * s.seen(k) / m;
   }
-  // ... where there are words to take it
-  double term(const Sample& s, double k, double m) const {
-    const bool takers = k == 0 ? !s.known() || s.unseen > 0 : s.seen(k) > 0;
+  // ... where there are words to take it. Of the rarest words of a vocabulary that was seen whole, those that fell below count as well.
+  double term(const Sample& s, double k, double gone, double m) const {
+    if (k == rarest_ && k > std::pow(m, 0.4)) return rare_occurrences(gone) / m;
+    const bool takers = k == 0 ? !s.known() || s.unseen > 0 : k == rarest_ || s.seen(k) > 0;
     return takers ? mass(s, k, m) : 0;
   }
+  double term(const Sample& s, double k, double gone) const { return term(s, k, gone, s.total); }
   double base_mass(double m) const {
     const Sample whole(table_, options_.unseen, 0);
-    double sum = term(whole, 0, m);
-    for (Index i = 0; i < table_.count.size(); ++i) sum += term(whole, table_.count[i], m);
+    double sum = term(whole, 0, 0, m);
+    for (Index i = 0; i < table_.count.size(); ++i) sum += term(whole, table_.count[i], 0, m);
     return sum;
   }
 

@@ -7,8 +7,9 @@
 //   ml, add        c / m;  (c + pseudo) / (m + N pseudo)
 // With no unseen words, what was taken from the seen ones has to be given back. good_turing scales; absolute gives it to the words seen least, b times: each gets
 //   q(b) = (b n_b + alpha n_{b+1..tau}) / (m n_b)
-// and a word that falls to b or below when an occurrence is deleted is one of them. So alpha is learnt from the law that is returned: with the formula above a deleted
-// singleton would be the only unseen word, take all of the discount, drive alpha to one and leave nothing to the singletons of the law itself.
+// In both a word that falls to b or below when an occurrence is deleted is one of those. So the loss is that of the law that is returned: with the formulas above a
+// deleted singleton would be the only unseen word and take all of the missing mass, which no word of the law gets. The estimate could fall below the entropy, and drive
+// alpha to one.
 //
 //   log-loss       L     = sum_w p_w log 1 / q(c_w) = sum_{k >= 0} M_k log 1 / q(k)      (the paper's sum leaves out k = 0)
 //   leave-one-out  L_loo = sum_{k >= 1} (k n_k / m) log 1 / q'(k),   q'(k) what the word gets when one of its k occurrences is deleted and the law is learnt again

@@ -47,6 +47,33 @@ test_that("every law sums to one, and its leave-one-out loss is that of literal 
   }
 })
 
+test_that("Good-Turing laws of a vocabulary that was seen whole are judged as they are, not by an unseen word that takes all", {
+  # the law of a sample, a word at or below `least` being one of the least
+  law_of <- function(y, least) {
+    m <- sum(y)
+    y_class <- pmax(y, least)
+    mass <- function(k) if (k <= m^0.4) (k + 1) * sum(y_class == k + 1 & y == k + 1) / (m - k) else sum(y[y_class == k]) / m
+    k <- sort(unique(y_class))
+    total <- vapply(k, mass, 0)
+    q <- total / vapply(k, function(one) sum(y_class == one), 0) / sum(total)
+    q[match(y_class, k)]
+  }
+  for (counts in list(rep(1:6, c(20, 9, 7, 4, 3, 2)), rep(2:7, c(15, 9, 6, 4, 2, 1)), rep(c(1, 2, 3, 4, 5, 30), c(1, 8, 5, 4, 3, 2)))) {
+    fit <- suppressWarnings(unigram_model(counts, vocabulary = length(counts), method = "good_turing"))
+    expect_equal(unname(fit$prob), law_of(counts, min(counts)))
+    loss <- 0
+    for (w in seq_along(counts)) {
+      less <- counts
+      less[w] <- less[w] - 1
+      loss <- loss - counts[w] / sum(counts) * log(law_of(less, min(counts))[w])
+    }
+    expect_equal(fit$log_loss, loss)
+  }
+  # no law has a log-loss below the entropy, log(2000), and the estimate must not promise one
+  set.seed(1)
+  expect_gt(suppressWarnings(unigram_model(pmax(1, rpois(2000, 1.5)), vocabulary = 2000, method = "good_turing"))$log_loss, log(2000))
+})
+
 test_that("the leave-one-out log-loss estimates the true one, better in larger samples", {
   set.seed(2)
   gap <- function(n) {

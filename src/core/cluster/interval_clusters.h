@@ -25,5 +25,7 @@ struct IntervalClusters {
 
 // x in any order, equal numbers stay together; weights: one per number. k is cut to the number of distinct x.
 IntervalClusters interval_clusters(ConstVectorRef x, ConstVectorRef weights, Index k, const std::function<double(double)>& g, Monitor& monitor);
+// The same with squared distances, without a call per cost.
+IntervalClusters interval_squares(ConstVectorRef x, ConstVectorRef weights, Index k, Monitor& monitor);
 
 }  // namespace granary

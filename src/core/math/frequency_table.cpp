@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <vector>
 
 #include "core/base/errors.h"
@@ -12,6 +13,8 @@ namespace {
 constexpr double largest = 9007199254740992.0;  // 2^53
 constexpr int nodes = 20;                       // the singularity at zero is 3 half-widths from the centre: 5.8^-20 is below rounding
 constexpr double exact_below = 16;
+
+bool is_count(double c) { return c >= 0 && c <= largest && c == static_cast<double>(static_cast<std::int64_t>(c)); }
 
 FrequencyTable from_sorted(const std::vector<double>& sorted) {
   std::vector<double> count, times;
@@ -54,14 +57,25 @@ double FrequencyTable::seen(double j) const {
   return at != end && *at == j ? times[at - count.data()] : 0;
 }
 
+CountSummary count_summary(ConstVectorRef counts) {
+  CountSummary out;
+  for (Index i = 0; i < counts.size(); ++i) {
+    const double c = counts[i];
+    if (!is_count(c)) {
+      out.odd = i;
+      return out;
+    }
+    out.total += c;
+    out.distinct += c > 0;
+  }
+  return out;
+}
+
 FrequencyTable frequency_table(ConstVectorRef counts) {
   double top = 0;
   for (Index i = 0; i < counts.size(); ++i) {
-    const double c = counts[i];
-    if (!(c >= 0) || c > largest || c != std::floor(c)) {
-      throw InputError(message("counts must be whole numbers from 0 to 2^53, but element ", i + 1, " is ", c, "."));
-    }
-    top = std::max(top, c);
+    if (!is_count(counts[i])) throw InputError(message("counts must be whole numbers from 0 to 2^53, but element ", i + 1, " is ", counts[i], "."));
+    top = std::max(top, counts[i]);
   }
   FrequencyTable t;
   if (top <= 4.0 * static_cast<double>(counts.size()) + 4096) {
@@ -110,18 +124,14 @@ WeightedCounts condense(const FrequencyTable& t) {
     }
     for (; from < to; ++from) {
       double part[nodes], sum = 0;
-      int hit = -1;
-      for (int k = 0; k < nodes; ++k) {
-        const double gap = t.count[from] - place[k];
-        if (gap == 0) hit = k;
-        part[k] = bary[k] / gap;
-        sum += part[k];
-      }
-      if (hit >= 0) {
-        weight[hit] += t.times[from];
-      } else {
+      for (int k = 0; k < nodes; ++k) part[k] = bary[k] / (t.count[from] - place[k]);
+      for (int k = 0; k < nodes; ++k) sum += part[k];
+      if (std::isfinite(sum)) {
         const double scale = t.times[from] / sum;
         for (int k = 0; k < nodes; ++k) weight[k] += scale * part[k];
+      } else {  // the count is one of the points
+        for (int k = 0; k < nodes; ++k)
+          if (t.count[from] == place[k]) weight[k] += t.times[from];
       }
     }
     for (int k = nodes - 1; k >= 0; --k) {

@@ -21,6 +21,13 @@ struct FrequencyTable {
   double coincidences() const { return total - distinct; }
 };
 
+// What is known of counts after one look at them: `odd` is the place of the first that is no whole number from 0 to 2^53, or -1.
+struct CountSummary {
+  Index odd = -1;
+  double total = 0, distinct = 0;
+};
+CountSummary count_summary(ConstVectorRef counts);
+
 // From counts, one per symbol; zeros are left out. InputError for what is no whole number from 0 to 2^53, and where the total passes 2^53.
 FrequencyTable frequency_table(ConstVectorRef counts);
 

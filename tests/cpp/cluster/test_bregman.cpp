@@ -203,6 +203,13 @@ TEST("the best division of numbers is that of the plain recursion, for every num
           if (best(c, h - 1) < 1e299) best(j, h) = std::min(best(j, h), best(c, h - 1) + cost(c, j));
     const double scale = 1e-10 * (1 + std::abs(found.losses[0]));
     for (Index h = 1; h <= found.losses.size(); ++h) CHECK_NEAR(found.losses[h - 1], best(n, h), scale);
+    if (square) {
+      const IntervalClusters fast = interval_squares(x, w, k, monitor);
+      CHECK(fast.losses.size() == found.losses.size());
+      for (Index h = 1; h <= fast.losses.size(); ++h) CHECK_NEAR(fast.losses[h - 1], best(n, h), scale);
+      for (Index i = 0; i < n; ++i)
+        for (Index j = 0; j < i; ++j) CHECK(x[i] != x[j] || fast.cluster[i] == fast.cluster[j]);
+    }
     double reached = 0;  // the labels have the loss that is reported
     for (int h = 0; h <= found.cluster.maxCoeff(); ++h) {
       double weight = 0, sum = 0, loss = 0;
