@@ -252,7 +252,10 @@ hmm_select <- function(x, k = 1:6, covariance = "diagonal", topology = "ergodic"
                                         table[c("loglik", "df")])
   best <- which.min(table$estimate)
   if (length(best) == 0L) abort_numeric("No model gives the sequences that were kept back a positive density.")
-  new_selection("hmm", fits[[best]], table, rule = "min",
+  chosen <- fits[[best]]
+  chosen$listed <- rows$listed  # as the user gave the sequences
+  names(chosen$cluster) <- rownames(chosen$membership) <- rownames(rows$x)
+  new_selection("hmm", chosen, table, rule = "min",
                 measure = if (criterion == "cv") "minus log-likelihood per row, kept back" else toupper(criterion),
                   selected = best,
                 folds = fold, call = call)
