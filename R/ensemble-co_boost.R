@@ -178,8 +178,7 @@ view_names <- function(names, n) {
 }
 
 check_views_count <- function(n) {
-  if (n > 12L) abort_input(sprintf("There may be at most 12 views, not %d. For one view of %d sequences give list(x).", n, n),
-                           "views")
+  if (n > 12L) abort_input(sprintf("There may be at most 12 views, not %d: one of sequences is list(x).", n), "views")
 }
 
 view_list <- function(x, na, arg, known) {

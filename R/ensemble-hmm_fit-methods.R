@@ -237,7 +237,7 @@ hmm_select <- function(x, k = 1:6, covariance = "diagonal", topology = "ergodic"
   fits <- resample_lapply(seq_len(nrow(grid)), function(i) fit_one(i, seq_len(n)), "hidden Markov models")
   stopped <- sum(!vapply(fits, function(fit) fit$convergence$converged %in% TRUE, NA))
   if (stopped > 0L)
-    warn_convergence(sprintf("The solver stopped early for %d of %d models: the choice may be off. Use a larger `max_iter`.",
+    warn_convergence(sprintf("%d of %d models have not converged, so the choice may be off. Use a larger `max_iter`.",
                              stopped, length(fits)))
   table <- do.call(rbind, lapply(seq_along(fits), function(i) {
     l <- stats::logLik(fits[[i]])
@@ -252,7 +252,10 @@ hmm_select <- function(x, k = 1:6, covariance = "diagonal", topology = "ergodic"
                                         table[c("loglik", "df")])
   best <- which.min(table$estimate)
   if (length(best) == 0L) abort_numeric("No model gives the sequences that were kept back a positive density.")
-  new_selection("hmm", fits[[best]], table, rule = "min",
+  chosen <- fits[[best]]
+  chosen$listed <- rows$listed  # as the user gave the sequences
+  names(chosen$cluster) <- rownames(chosen$membership) <- rownames(rows$x)
+  new_selection("hmm", chosen, table, rule = "min",
                 measure = if (criterion == "cv") "minus log-likelihood per row, kept back" else toupper(criterion),
                   selected = best,
                 folds = fold, call = call)

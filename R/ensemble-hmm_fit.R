@@ -106,7 +106,7 @@ hmm_options <- function(rows, k, covariance, topology, method, forward, start, n
                               max_iter = check_count(max_iter)),
                   threads = thread_count(threads))
   if (options$em$method == "squarem" && options$em$forward == "hard")
-    abort_input("method = \"squarem\" leaps along the likelihood, which \"hard\" training does not raise: use \"em\".", "method")
+    abort_input("method = \"squarem\" leaps along the likelihood, which forward = \"hard\" does not raise.", "method")
   if (inherits(start, "granary_hmm")) {
     check_fit(start)
     same <- start$model$kind == options$covariance && length(start$initial) == options$k &&

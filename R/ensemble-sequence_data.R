@@ -25,8 +25,8 @@ stack_sequences <- function(x, arg, columns = NULL) {
     if (is_plain_numeric(one) && is.null(dim(one)) && length(one) > 0L) one <- matrix(as.double(one), ncol = 1L)
     if (is.data.frame(one)) one <- matrix_from_frame(one, arg)
     if (!is.matrix(one) || !(is.numeric(one) || is.logical(one)) || length(one) == 0L) {
-      abort_input(sprintf("Every element of `%s` must be a sequence, a numeric matrix with rows or a vector; but %s is %s.",
-                          arg, label(i), describe(x[[i]])), arg)
+      abort_input(sprintf("Every element of `%s` must be a numeric matrix with rows, or a vector, but %s is %s.", arg,
+                           label(i), describe(x[[i]])), arg)
     }
     one
   })
@@ -75,7 +75,7 @@ split_table <- function(x, id, arg, columns = NULL) {
     runs <- rle(as.character(id))
     twice <- anyDuplicated(runs$values)
     if (twice > 0L) {
-      abort_input(sprintf("Rows of a sequence must stand together, but `id` has \"%s\" in two places: sort the rows by `id`.",
+      abort_input(sprintf("Rows of a sequence must stand together, but `id` has \"%s\" in two places: sort by it.",
                           runs$values[twice]), "id")
     }
     begin <- c(0, cumsum(runs$lengths))

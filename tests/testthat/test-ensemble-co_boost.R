@@ -237,7 +237,7 @@ test_that("each argument that is not what was asked for is named", {
   sim <- small(10)
   expect_error(co_boost(y = sim$y), "`x`", class = "granary_error_input")
   expect_error(co_boost(sim$x), "`y`", class = "granary_error_input")
-  expect_error(co_boost(sim$x$view1, sim$y), "give list\\(x\\)", class = "granary_error_input")
+  expect_error(co_boost(sim$x$view1, sim$y), "is list\\(x\\)", class = "granary_error_input")
   expect_error(co_boost(list(sim$x[[1]], sim$x[[2]][-1]), sim$y), "same cases", class = "granary_error_input")
   expect_error(co_boost(sim$x, sim$y[-1]), "one label per case", class = "granary_error_input")
   expect_error(co_boost(sim$x, sim$y, learner = "lda"), "has sequences", class = "granary_error_input")

@@ -200,6 +200,10 @@ test_that("the number of states is found, by criteria and by sequences kept back
     expect_equal(choice$table$k[choice$selected], 3, label = criterion)
   }
   expect_equal(length(predict(choice, x)), 8)
+  table <- do.call(rbind, x)
+  one <- hmm_select(table, k = 2, id = rep(1:8, each = 30))
+  expect_equal(length(predict(one$fit)), 240)
+  expect_identical(predict(one$fit), predict(one, table, id = rep(1:8, each = 30)))
   both <- hmm_select(x, k = 3, covariance = c("diagonal", "full"), topology = c("ergodic", "left_right"))
   expect_equal(nrow(both$table), 4)
   expect_equal(both$table$estimate[both$selected], BIC(both$fit), tolerance = 1e-10)
