@@ -341,6 +341,46 @@ core_forest_leaves <- function(x, trees, threads, progress) {
     .Call(`_granary_core_forest_leaves`, x, trees, threads, progress)
 }
 
+core_nc_ensemble <- function(x, data, options, seed, progress) {
+    .Call(`_granary_core_nc_ensemble`, x, data, options, seed, progress)
+}
+
+core_nc_left_out <- function(x, data, options, seed, progress) {
+    .Call(`_granary_core_nc_left_out`, x, data, options, seed, progress)
+}
+
+core_nc_baseline <- function(x, data, options, seed, progress) {
+    .Call(`_granary_core_nc_baseline`, x, data, options, seed, progress)
+}
+
+core_nc_members <- function(x, model, progress) {
+    .Call(`_granary_core_nc_members`, x, model, progress)
+}
+
+core_tree_members <- function(x, trees, threads, progress) {
+    .Call(`_granary_core_tree_members`, x, trees, threads, progress)
+}
+
+core_weighted_medians <- function(members, vote) {
+    .Call(`_granary_core_weighted_medians`, members, vote)
+}
+
+core_ambiguity <- function(members, y, weights, progress) {
+    .Call(`_granary_core_ambiguity`, members, y, weights, progress)
+}
+
+core_variances <- function(members, repetitions, truth, progress) {
+    .Call(`_granary_core_variances`, members, repetitions, truth, progress)
+}
+
+core_gradient_parts <- function(members, y, lambda) {
+    .Call(`_granary_core_gradient_parts`, members, y, lambda)
+}
+
+core_nc_objective <- function(members, y, kappa) {
+    .Call(`_granary_core_nc_objective`, members, y, kappa)
+}
+
 core_transfer_forest <- function(x, label, options, seed, progress) {
     .Call(`_granary_core_transfer_forest`, x, label, options, seed, progress)
 }

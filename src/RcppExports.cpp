@@ -1095,6 +1095,134 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_nc_ensemble
+SEXP core_nc_ensemble(SEXP x, SEXP data, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_nc_ensemble(SEXP xSEXP, SEXP dataSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type data(dataSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_nc_ensemble(x, data, options, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_nc_left_out
+SEXP core_nc_left_out(SEXP x, SEXP data, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_nc_left_out(SEXP xSEXP, SEXP dataSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type data(dataSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_nc_left_out(x, data, options, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_nc_baseline
+SEXP core_nc_baseline(SEXP x, SEXP data, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_nc_baseline(SEXP xSEXP, SEXP dataSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type data(dataSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_nc_baseline(x, data, options, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_nc_members
+SEXP core_nc_members(SEXP x, SEXP model, SEXP progress);
+RcppExport SEXP _granary_core_nc_members(SEXP xSEXP, SEXP modelSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type model(modelSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_nc_members(x, model, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_tree_members
+SEXP core_tree_members(SEXP x, SEXP trees, SEXP threads, SEXP progress);
+RcppExport SEXP _granary_core_tree_members(SEXP xSEXP, SEXP treesSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type trees(treesSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_tree_members(x, trees, threads, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_weighted_medians
+SEXP core_weighted_medians(SEXP members, SEXP vote);
+RcppExport SEXP _granary_core_weighted_medians(SEXP membersSEXP, SEXP voteSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type members(membersSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type vote(voteSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_weighted_medians(members, vote));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_ambiguity
+SEXP core_ambiguity(SEXP members, SEXP y, SEXP weights, SEXP progress);
+RcppExport SEXP _granary_core_ambiguity(SEXP membersSEXP, SEXP ySEXP, SEXP weightsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type members(membersSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type y(ySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type weights(weightsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_ambiguity(members, y, weights, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_variances
+SEXP core_variances(SEXP members, SEXP repetitions, SEXP truth, SEXP progress);
+RcppExport SEXP _granary_core_variances(SEXP membersSEXP, SEXP repetitionsSEXP, SEXP truthSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type members(membersSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type repetitions(repetitionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type truth(truthSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_variances(members, repetitions, truth, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_gradient_parts
+SEXP core_gradient_parts(SEXP members, SEXP y, SEXP lambda);
+RcppExport SEXP _granary_core_gradient_parts(SEXP membersSEXP, SEXP ySEXP, SEXP lambdaSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type members(membersSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type y(ySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type lambda(lambdaSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_gradient_parts(members, y, lambda));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_nc_objective
+SEXP core_nc_objective(SEXP members, SEXP y, SEXP kappa);
+RcppExport SEXP _granary_core_nc_objective(SEXP membersSEXP, SEXP ySEXP, SEXP kappaSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type members(membersSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type y(ySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type kappa(kappaSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_nc_objective(members, y, kappa));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_transfer_forest
 SEXP core_transfer_forest(SEXP x, SEXP label, SEXP options, SEXP seed, SEXP progress);
 RcppExport SEXP _granary_core_transfer_forest(SEXP xSEXP, SEXP labelSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
@@ -5728,6 +5856,16 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_trees_alive", (DL_FUNC) &_granary_core_trees_alive, 1},
     {"_granary_core_forest_predict", (DL_FUNC) &_granary_core_forest_predict, 5},
     {"_granary_core_forest_leaves", (DL_FUNC) &_granary_core_forest_leaves, 4},
+    {"_granary_core_nc_ensemble", (DL_FUNC) &_granary_core_nc_ensemble, 5},
+    {"_granary_core_nc_left_out", (DL_FUNC) &_granary_core_nc_left_out, 5},
+    {"_granary_core_nc_baseline", (DL_FUNC) &_granary_core_nc_baseline, 5},
+    {"_granary_core_nc_members", (DL_FUNC) &_granary_core_nc_members, 3},
+    {"_granary_core_tree_members", (DL_FUNC) &_granary_core_tree_members, 4},
+    {"_granary_core_weighted_medians", (DL_FUNC) &_granary_core_weighted_medians, 2},
+    {"_granary_core_ambiguity", (DL_FUNC) &_granary_core_ambiguity, 4},
+    {"_granary_core_variances", (DL_FUNC) &_granary_core_variances, 4},
+    {"_granary_core_gradient_parts", (DL_FUNC) &_granary_core_gradient_parts, 3},
+    {"_granary_core_nc_objective", (DL_FUNC) &_granary_core_nc_objective, 3},
     {"_granary_core_transfer_forest", (DL_FUNC) &_granary_core_transfer_forest, 5},
     {"_granary_core_hold_transfer", (DL_FUNC) &_granary_core_hold_transfer, 1},
     {"_granary_core_transfer_alive", (DL_FUNC) &_granary_core_transfer_alive, 1},

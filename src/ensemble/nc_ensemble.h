@@ -46,7 +46,7 @@ struct NcOptions {
   double decay = 0;
   double width = 1;        // of bumps and waves, over the median distance of two rows
   double validation = 0.25;
-  int every = 10, window = 100;
+  int every = 20, window = 200;
   int max_iter = 1000;
   double tol = 1e-4;       // on the gradient, relative to that at the start
   double rate = 0.1;       // sgd
