@@ -23,9 +23,11 @@ predict.granary_nc_ensemble <- function(object, newdata = NULL, type = c("respon
 nc_learner_words <- function(settings) {
   unit <- settings$size
   switch(settings$learner,
-    mlp = paste("networks of", counted(unit, "sigmoid", "sigmoids")), rbf = paste("sums of", counted(unit, "bump", "bumps")),
+    mlp = paste("networks of", counted(unit, "sigmoid", "sigmoids")),
+    rbf = paste("sums of", counted(unit, "bump", "bumps")),
     tree = sprintf("trees of at most %d leaves", settings$max_leaves),
-    paste("sums of", unit, switch(settings$basis, fourier = "fixed waves", rbf = "fixed bumps", if (unit == 1L) "column" else "columns"))
+    paste("sums of", unit, switch(settings$basis, fourier = "fixed waves", rbf = "fixed bumps",
+                                  if (unit == 1L) "column" else "columns"))
   )
 }
 
@@ -33,19 +35,24 @@ nc_learner_words <- function(settings) {
 print.granary_nc_ensemble <- function(x, ...) {
   refuse_dots(...)
   how <- x$method
-  cli::cat_line(if (is.null(how)) "Regression ensemble trained together" else switch(how, independent = "Regression ensemble, members on their own", joint = "Regression ensemble as one model",
-                bagging = "Bagging", boosting = "AdaBoost.R2", mean = "The mean of the response"),
+  titles <- c(independent = "Regression ensemble, members on their own", joint = "Regression ensemble as one model",
+              bagging = "Bagging", boosting = "AdaBoost.R2", mean = "The mean of the response")
+  cli::cat_line(if (is.null(how)) "Regression ensemble trained together" else titles[[how]],
                 if (!identical(how, "mean")) paste0(": ", ncol(x$members), " ", nc_learner_words(x$settings)))
   print_call(x$call)
-  cli::cat_line(counted(x$n, "row", "rows"), ", ", counted(length(x$columns), "column", "columns"), if (length(x$held) > 0L) paste0("; ", counted(length(x$held), "row", "rows"), " held out"))
+  cli::cat_line(counted(x$n, "row", "rows"), ", ", counted(length(x$columns), "column", "columns"),
+                if (length(x$held) > 0L) paste0("; ", counted(length(x$held), "row", "rows"), " held out"))
   if (is.null(x$vote) && ncol(x$members) > 1L && is.null(how)) {
-    cli::cat_line("Strength lambda = ", format(x$lambda, digits = 4L), if (!is.null(x$gamma)) paste0(" (gamma = ", format(x$gamma, digits = 4L), ")"),
-                  if (x$settings$penalty != "mean") paste0(", penalty \"", x$settings$penalty, "\""), "; it can be 1 at most")
+    cli::cat_line("Strength lambda = ", format(x$lambda, digits = 4L),
+                  if (!is.null(x$gamma)) paste0(" (gamma = ", format(x$gamma, digits = 4L), ")"),
+                  if (x$settings$penalty != "mean") paste0(", penalty \"", x$settings$penalty, "\""),
+                  "; it can be 1 at most")
   }
   for (i in seq_len(nrow(x$parts))) {
     part <- x$parts[i, ]
     cli::cat_line("Mean squared error, rows ", part$rows, ": ", format(part$mse, digits = 4L),
-                  if (ncol(x$members) > 1L) paste0(" = ", format(part$members, digits = 4L), " of the members less ", format(part$ambiguity, digits = 4L),
+                  if (ncol(x$members) > 1L) paste0(" = ", format(part$members, digits = 4L), " of the members less ",
+                                                   format(part$ambiguity, digits = 4L),
                                                    if (is.null(x$vote)) " of ambiguity" else " by their median"))
   }
   if (!identical(how, "mean")) cli::cat_line("Solver: ", format_convergence(x$convergence))
@@ -57,7 +64,8 @@ summary.granary_nc_ensemble <- function(object, ...) {
   refuse_dots(...)
   found <- core_ambiguity(unname_design(object$members), object$y, numeric(), NULL)
   off <- found$correlation[upper.tri(found$correlation)]
-  seal(structure(list(fit = object, parts = object$parts, members = tidy.granary_nc_ensemble(object), correlation = if (any(is.finite(off))) range(off[is.finite(off)])),
+  seal(structure(list(fit = object, parts = object$parts, members = tidy.granary_nc_ensemble(object),
+                      correlation = if (any(is.finite(off))) range(off[is.finite(off)])),
                  class = "summary_granary_nc_ensemble"))
 }
 
@@ -71,7 +79,9 @@ print.summary_granary_nc_ensemble <- function(x, ...) {
   cli::cat_line("Members (mean squared error, mean squared distance from the ensemble):")
   print(format(utils::head(x$members, 10L), digits = 4L), row.names = FALSE)
   if (nrow(x$members) > 10L) cli::cat_line("... and ", nrow(x$members) - 10L, " more")
-  if (!is.null(x$correlation)) cli::cat_line(sprintf("Correlations of their errors: %.2f to %.2f", x$correlation[1L], x$correlation[2L]))
+  if (!is.null(x$correlation)) {
+    cli::cat_line(sprintf("Correlations of their errors: %.2f to %.2f", x$correlation[1L], x$correlation[2L]))
+  }
   invisible(x)
 }
 
@@ -87,8 +97,10 @@ tidy.granary_nc_ensemble <- function(x, ...) {
 glance.granary_nc_ensemble <- function(x, ...) {
   held <- x$parts[x$parts$rows == "held out", ]
   spread <- mean((x$y - mean(x$y))^2)
-  data.frame(n = x$n, n_members = ncol(x$members), size = if (is.null(x$settings$size)) NA_integer_ else x$settings$size, lambda = x$lambda,
-             gamma = if (is.null(x$gamma)) NA_real_ else x$gamma, mse = mean(x$residuals^2), r.squared = if (spread > 0) 1 - mean(x$residuals^2) / spread else NA_real_,
+  data.frame(n = x$n, n_members = ncol(x$members),
+             size = if (is.null(x$settings$size)) NA_integer_ else x$settings$size, lambda = x$lambda,
+             gamma = if (is.null(x$gamma)) NA_real_ else x$gamma, mse = mean(x$residuals^2),
+             r.squared = if (spread > 0) 1 - mean(x$residuals^2) / spread else NA_real_,
              mse.held = if (nrow(held) > 0L) held$mse else NA_real_, converged = isTRUE(x$convergence$converged))
 }
 
@@ -101,8 +113,9 @@ coef.granary_nc_ensemble <- function(object, ...) {
 nc_colours <- c(train = "#0072B2", held = "#D55E00", ambiguity = "#009E73", grey = "grey60")
 
 #' @rdname nc_ensemble
-#' @param what `"trace"`: errors by epoch; `"members"`: answers of members and ensemble, along the column where there is one and against the response otherwise; `"parts"`: the
-#'   error of the ensemble beside the mean error of its members. By default the first that there is.
+#' @param what `"trace"`: errors by epoch; `"members"`: answers of members and ensemble, along the column where there is
+#'   one and against the response otherwise; `"parts"`: the error of the ensemble beside the mean error of its members.
+#'   By default the first that there is.
 #' @export
 plot.granary_nc_ensemble <- function(x, what = NULL, ...) {
   what <- nc_plot_what(x, what)
@@ -115,7 +128,11 @@ plot.granary_nc_ensemble <- function(x, what = NULL, ...) {
 nc_plot_what <- function(x, what) {
   if (is.null(what)) return(if (!is.null(x$trace)) "trace" else "members")
   what <- check_choice(what, c("trace", "members", "parts"))
-  if (what == "trace" && is.null(x$trace)) abort_input("There is no course of training to draw: the weights were found exactly. Use what = \"members\" or \"parts\".", "what")
+  if (what == "trace" && is.null(x$trace)) {
+    abort_input(
+      "There is no course of training to draw: the weights were found exactly. Use what = \"members\" or \"parts\".",
+      "what")
+  }
   what
 }
 
@@ -125,15 +142,16 @@ plot_nc_trace <- function(x, ...) {
   values <- values[is.finite(values) & values > 0]
   shown <- range(values)
   many <- length(unique(trace$member)) > 1L
-  draw(graphics::plot, range(trace$epoch), shown, type = "n", log = if (shown[2L] / shown[1L] > 20) "y" else "", bty = "n", las = 1L, xlab = "epoch", ylab = "mean squared error",
-       main = "", user = list(...))
+  draw(graphics::plot, range(trace$epoch), shown, type = "n", log = if (shown[2L] / shown[1L] > 20) "y" else "",
+       bty = "n", las = 1L, xlab = "epoch", ylab = "mean squared error", main = "", user = list(...))
   for (member in unique(trace$member)) {
     own <- trace[trace$member == member, ]
     graphics::lines(own$epoch, own$train, col = nc_colours[["train"]], lwd = if (many) 1 else 2)
     graphics::lines(own$epoch, own$valid, col = nc_colours[["held"]], lwd = if (many) 1 else 2)
   }
   held <- any(!is.na(trace$valid))
-  graphics::legend("topright", c("rows trained on", if (held) "rows held out"), col = nc_colours[c("train", if (held) "held")], lwd = 2, bty = "n",
+  graphics::legend("topright", c("rows trained on", if (held) "rows held out"),
+                   col = nc_colours[c("train", if (held) "held")], lwd = 2, bty = "n",
                    title = if (many) "each member by itself")
 }
 
@@ -146,8 +164,9 @@ nc_member_points <- function(x) {
 plot_nc_members <- function(x, ...) {
   where <- nc_member_points(x)
   order <- order(where$at)
-  draw(graphics::matplot, where$at[order], x$members[order, , drop = FALSE], type = if (where$along) "l" else "p", pch = 16L, cex = 0.4, lty = 1L, col = "grey75", bty = "n", las = 1L,
-       xlab = where$label, ylab = if (where$along) "response" else "prediction", main = "", user = list(...))
+  draw(graphics::matplot, where$at[order], x$members[order, , drop = FALSE], type = if (where$along) "l" else "p",
+       pch = 16L, cex = 0.4, lty = 1L, col = "grey75", bty = "n", las = 1L, xlab = where$label,
+       ylab = if (where$along) "response" else "prediction", main = "", user = list(...))
   if (where$along) {
     graphics::points(where$at, x$y, pch = 16, cex = 0.6)
     graphics::lines(where$at[order], x$fitted[order], col = nc_colours[["train"]], lwd = 2)
@@ -155,7 +174,8 @@ plot_nc_members <- function(x, ...) {
     graphics::points(where$at, x$fitted, pch = 16, cex = 0.7, col = nc_colours[["train"]])
     graphics::abline(0, 1, col = "grey40", lty = 3L)
   }
-  graphics::legend("topleft", c("members", "ensemble"), col = c("grey75", nc_colours[["train"]]), lty = if (where$along) 1L else NA, pch = if (where$along) NA else 16L,
+  graphics::legend("topleft", c("members", "ensemble"), col = c("grey75", nc_colours[["train"]]),
+                   lty = if (where$along) 1L else NA, pch = if (where$along) NA else 16L,
                    lwd = if (where$along) c(1, 2) else NA, bty = "n")
 }
 
@@ -163,9 +183,11 @@ plot_nc_parts <- function(x, ...) {
   parts <- x$parts
   height <- t(as.matrix(parts[c("mse", "ambiguity")]))
   colnames(height) <- parts$rows
-  draw(graphics::barplot, height, col = nc_colours[c("train", "ambiguity")], border = NA, las = 1L, ylab = "mean squared error of the members", main = "",
-       ylim = c(0, 1.25 * max(colSums(pmax(height, 0)))), user = list(...))
-  graphics::legend("topright", c("taken away by the mean: ambiguity", "left to the ensemble"), fill = nc_colours[c("ambiguity", "train")], border = NA, bty = "n")
+  draw(graphics::barplot, height, col = nc_colours[c("train", "ambiguity")], border = NA, las = 1L,
+       ylab = "mean squared error of the members", main = "", ylim = c(0, 1.25 * max(colSums(pmax(height, 0)))),
+       user = list(...))
+  graphics::legend("topright", c("taken away by the mean: ambiguity", "left to the ensemble"),
+                   fill = nc_colours[c("ambiguity", "train")], border = NA, bty = "n")
 }
 
 #' @rdname nc_ensemble
@@ -179,30 +201,38 @@ autoplot.granary_nc_ensemble <- function(object, what = NULL, ...) {  # nolint: 
 
 gg_nc_trace <- function(object) {
   trace <- object$trace
-  table <- data.frame(epoch = trace$epoch, member = trace$member, mse = c(trace$train, trace$valid), rows = rep(c("trained on", "held out"), each = nrow(trace)))
+  table <- data.frame(epoch = trace$epoch, member = trace$member, mse = c(trace$train, trace$valid),
+                      rows = rep(c("trained on", "held out"), each = nrow(trace)))
   table <- table[is.finite(table$mse), ]
-  picture <- gg_canvas(table, ggplot2::aes(.data$epoch, .data$mse, colour = .data$rows, group = interaction(.data$rows, .data$member))) + ggplot2::geom_line() +
-    ggplot2::scale_colour_manual(values = c("trained on" = nc_colours[["train"]], "held out" = nc_colours[["held"]])) + ggplot2::labs(x = "epoch", y = "mean squared error", colour = "rows")
+  picture <- gg_canvas(table, ggplot2::aes(.data$epoch, .data$mse, colour = .data$rows,
+                                           group = interaction(.data$rows, .data$member))) + ggplot2::geom_line() +
+    ggplot2::scale_colour_manual(values = c("trained on" = nc_colours[["train"]], "held out" = nc_colours[["held"]])) +
+      ggplot2::labs(x = "epoch", y = "mean squared error", colour = "rows")
   if (max(table$mse) > 20 * min(table$mse) && min(table$mse) > 0) picture + ggplot2::scale_y_log10() else picture
 }
 
 gg_nc_members <- function(object) {
   where <- nc_member_points(object)
   m <- ncol(object$members)
-  table <- data.frame(at = rep(where$at, m), value = as.vector(object$members), member = rep(seq_len(m), each = object$n))
+  table <- data.frame(at = rep(where$at, m), value = as.vector(object$members),
+                      member = rep(seq_len(m), each = object$n))
   all <- data.frame(at = where$at, value = unname(object$fitted), y = object$y)
-  picture <- gg_canvas(table, ggplot2::aes(.data$at, .data$value)) + ggplot2::labs(x = where$label, y = if (where$along) "response" else "prediction")
+  picture <- gg_canvas(table, ggplot2::aes(.data$at, .data$value)) +
+    ggplot2::labs(x = where$label, y = if (where$along) "response" else "prediction")
   if (where$along) {
-    return(picture + ggplot2::geom_line(ggplot2::aes(group = .data$member), colour = "grey75") + ggplot2::geom_point(ggplot2::aes(y = .data$y), all, size = 0.8) +
-             ggplot2::geom_line(data = all, colour = nc_colours[["train"]], linewidth = 1))
+    return(picture + ggplot2::geom_line(ggplot2::aes(group = .data$member), colour = "grey75") +
+           ggplot2::geom_point(ggplot2::aes(y = .data$y), all, size = 0.8) +
+           ggplot2::geom_line(data = all, colour = nc_colours[["train"]], linewidth = 1))
   }
-  picture + ggplot2::geom_point(colour = "grey75", size = 0.5) + ggplot2::geom_point(data = all, colour = nc_colours[["train"]], size = 1) +
+  picture + ggplot2::geom_point(colour = "grey75", size = 0.5) +
+    ggplot2::geom_point(data = all, colour = nc_colours[["train"]], size = 1) +
     ggplot2::geom_abline(linetype = 3L, colour = "grey40")
 }
 
 gg_nc_parts <- function(object) {
   parts <- object$parts
-  table <- data.frame(rows = factor(parts$rows, parts$rows), value = c(parts$ambiguity, parts$mse), what = factor(rep(c("ambiguity", "ensemble"), each = nrow(parts)), c("ambiguity", "ensemble")))
+  table <- data.frame(rows = factor(parts$rows, parts$rows), value = c(parts$ambiguity, parts$mse),
+                      what = factor(rep(c("ambiguity", "ensemble"), each = nrow(parts)), c("ambiguity", "ensemble")))
   gg_canvas(table, ggplot2::aes(.data$rows, .data$value, fill = .data$what)) + ggplot2::geom_col() +
     ggplot2::scale_fill_manual(values = c(ambiguity = nc_colours[["ambiguity"]], ensemble = nc_colours[["train"]])) +
     ggplot2::labs(x = NULL, y = "mean squared error of the members", fill = NULL)

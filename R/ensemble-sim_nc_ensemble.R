@@ -1,9 +1,11 @@
 #' Friedman's curve in five of ten columns
 #'
-#' \eqn{y = 10 \sin(\pi x_1 x_2) + 20 (x_3 - 0.5)^2 + 10 x_4 + 5 x_5 + \epsilon}{y = 10 sin(pi x1 x2) + 20 (x3 - 0.5)^2 + 10 x4 + 5 x5 + e} with uniform columns: the data on which
-#' ensembles of networks are usually compared.
+#' \eqn{y = 10 \sin(\pi x_1 x_2) + 20 (x_3 - 0.5)^2 + 10 x_4 + 5 x_5 + \epsilon}{
+#' y = 10 sin(pi x1 x2) + 20 (x3 - 0.5)^2 + 10 x4 + 5 x5 + e}
+#' with uniform columns: the data on which ensembles of networks are usually compared.
 #'
-#' @section Which method when: To see what [nc_ensemble()] gains over members on their own, and how that depends on their number and size.
+#' @section Which method when:
+#' To see what [nc_ensemble()] gains over members on their own, and how that depends on their number and size.
 #'
 #' @param n Number of rows.
 #' @param p Number of columns, at least five: the others have no effect.
@@ -13,7 +15,8 @@
 #' @return A list with `x`, `y`, the noiseless `mean`, and new rows `newx`, `newy`, `newmean`.
 #' @references
 #' Friedman, J. H. (1991). Multivariate adaptive regression splines. *Annals of Statistics* 19, 1-67.
-#' @seealso [nc_ensemble()], [nc_ensemble_select()], [nc_ensemble_baseline()], [nc_ensemble_bounds()], [ensemble_diversity()]
+#' @seealso [nc_ensemble()], [nc_ensemble_select()], [nc_ensemble_baseline()], [nc_ensemble_bounds()],
+#'   [ensemble_diversity()]
 #' @export
 #' @examples
 #' set.seed(1)
@@ -32,5 +35,6 @@ sim_nc_ensemble <- function(n = 200, p = 10, noise = 1, n_test = 1000, ...) {
   newx <- draw_rows(n_test)
   mean <- curve(x)
   newmean <- curve(newx)
-  list(x = x, y = mean + noise * stats::rnorm(n), mean = mean, newx = newx, newy = newmean + noise * stats::rnorm(n_test), newmean = newmean)
+  list(x = x, y = mean + noise * stats::rnorm(n), mean = mean, newx = newx,
+       newy = newmean + noise * stats::rnorm(n_test), newmean = newmean)
 }

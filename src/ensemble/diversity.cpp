@@ -12,7 +12,8 @@ constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 void check_members(ConstMatrixRef members, Index rows) {
   if (members.cols() == 0 || members.rows() == 0) throw InputError("an ensemble needs rows and members.");
-  if (rows != members.rows()) throw InputError(message("the response needs one value per row, ", members.rows(), ", not ", rows, "."));
+  if (rows != members.rows())
+    throw InputError(message("the response needs one value per row, ", members.rows(), ", not ", rows, "."));
 }
 
 }  // namespace
@@ -22,7 +23,8 @@ AmbiguityResult ambiguity(ConstMatrixRef members, ConstVectorRef y, ConstVectorR
   const Index n = members.rows(), m = members.cols();
   VectorXd c = VectorXd::Constant(m, 1.0 / static_cast<double>(m));
   if (weights.size() > 0) {
-    if (weights.size() != m || (weights.array() < 0).any() || !(weights.sum() > 0)) throw InputError("`weights` needs one number per member, none negative, not all 0.");
+    if (weights.size() != m || (weights.array() < 0).any() || !(weights.sum() > 0))
+      throw InputError("`weights` needs one number per member, none negative, not all 0.");
     c = weights / weights.sum();
   }
   AmbiguityResult out;
@@ -47,20 +49,27 @@ AmbiguityResult ambiguity(ConstMatrixRef members, ConstVectorRef y, ConstVectorR
   out.correlation.resize(m, m);
   for (Index i = 0; i < m; ++i)
     for (Index j = 0; j <= i; ++j) {
-      const bool varies = size[i] > 1e-12 * members.col(i).norm() && size[j] > 1e-12 * members.col(j).norm() && size[i] > 0 && size[j] > 0;
-      out.correlation(i, j) = out.correlation(j, i) = !varies ? nan : i == j ? 1 : std::min(1.0, std::max(-1.0, products(i, j) / size[i] / size[j]));
+      const bool varies =
+          size[i] > 1e-12 * members.col(i).norm() && size[j] > 1e-12 * members.col(j).norm() && size[i] > 0 && size[j] > 0;
+      out.correlation(i, j) = out.correlation(j, i) = !varies ? nan
+                                                      : i == j
+                                                          ? 1
+                                                          : std::min(1.0, std::max(-1.0, products(i, j) / size[i] / size[j]));
     }
   return out;
 }
 
 VarianceResult variances(ConstMatrixRef members, Index repetitions, ConstVectorRef truth, Monitor& monitor) {
   const Index points = members.cols();
-  if (repetitions < 1 || members.rows() % repetitions != 0 || members.rows() == 0) throw InputError("predictions need the same repetitions of every member.");
-  if (truth.size() != points) throw InputError(message("the truth needs one value per point, ", points, ", not ", truth.size(), "."));
+  if (repetitions < 1 || members.rows() % repetitions != 0 || members.rows() == 0)
+    throw InputError("predictions need the same repetitions of every member.");
+  if (truth.size() != points)
+    throw InputError(message("the truth needs one value per point, ", points, ", not ", truth.size(), "."));
   const Index m = members.rows() / repetitions;
   const double count = static_cast<double>(m);
   VarianceResult out;
-  for (VectorXd* v : {&out.bias, &out.variance, &out.covariance, &out.error, &out.member_error, &out.ambiguity, &out.omega}) v->resize(points);
+  for (VectorXd* v : {&out.bias, &out.variance, &out.covariance, &out.error, &out.member_error, &out.ambiguity, &out.omega})
+    v->resize(points);
   for (Index at = 0; at < points; ++at) {
     monitor.check();
     const VectorXd column = members.col(at);

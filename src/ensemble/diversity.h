@@ -1,10 +1,11 @@
 // How much of an ensemble's error is whose: members f_i(x), their mean or weighted sum fbar, the response t.
 //
-//   ambiguity   (fbar - t)^2 = sum_i c_i (f_i - t)^2 - sum_i c_i (f_i - fbar)^2   in every row, for weights c on the simplex       (10)
-//   variances   E (fbar - t)^2 = bias^2 + var / M + (1 - 1/M) covar               at every point, over repetitions of the training (6-9)
-//               mean error of a member = bias^2 + Omega,  ambiguity = Omega - var / M - (1 - 1/M) covar                            (12-14)
+//   ambiguity   (fbar - t)^2 = sum_i c_i (f_i - t)^2 - sum_i c_i (f_i - fbar)^2    in every row, weights c on the simplex   (10)
+//   variances   E (fbar - t)^2 = bias^2 + var / M + (1 - 1/M) covar                at every point, over trainings           (6-9)
+//               mean error of a member = bias^2 + Omega,  ambiguity = Omega - var / M - (1 - 1/M) covar     (12-14)
 //
-// Brown, Wyatt and Tino (JMLR 2005). Expectations are means over the repetitions, so that the identities hold to rounding. Over points squares are averaged, not averages squared.
+// Brown, Wyatt and Tino (JMLR 2005). Expectations are means over the repetitions, so that the identities hold to rounding. Over
+// points squares are averaged, not averages squared.
 #pragma once
 
 #include "core/base/fields.h"
@@ -14,10 +15,10 @@
 namespace granary::ensemble {
 
 struct AmbiguityResult {
-  VectorXd prediction;                         // of the ensemble, by row
-  VectorXd error, member_error, ambiguity;     // by row: that of the ensemble is the second less the third
+  VectorXd prediction;                            // of the ensemble, by row
+  VectorXd error, member_error, ambiguity;        // by row: that of the ensemble is the second less the third
   VectorXd by_member_error, by_member_ambiguity;  // means over the rows
-  MatrixXd correlation;                        // of the members' errors; NaN where an error does not vary
+  MatrixXd correlation;                           // of the members' errors; NaN where an error does not vary
 };
 template <class V>
 void fields(V& v, AmbiguityResult& t) {
@@ -51,7 +52,8 @@ void fields(V& v, VarianceResult& t) {
 // members: by point one column with the predictions of member 1 in all repetitions, then of member 2, ...; truth: by point.
 VarianceResult variances(ConstMatrixRef members, Index repetitions, ConstVectorRef truth, Monitor& monitor);
 
-// By what (f_i - t) is replaced in the gradient of a member, by row and member (Appendix C): A = f_i - t, B = f_i - fbar, C = B / M, D = the other members' part, -C;
+// By what (f_i - t) is replaced in the gradient of a member, by row and member (Appendix C): A = f_i - t, B = f_i - fbar, C = B /
+// M, D = the other members' part, -C;
 // `single` A, `nc` A - lambda B, `whole` (A - B) / M.
 struct GradientParts {
   MatrixXd a, b, c, d, single, nc, whole;
@@ -68,7 +70,8 @@ void fields(V& v, GradientParts& t) {
 }
 GradientParts gradient_parts(ConstMatrixRef members, ConstVectorRef y, double lambda);
 
-// e_div of (17), averaged over the rows: (1 - kappa) times half the mean error of a member plus kappa times half that of the ensemble.
+// e_div of (17), averaged over the rows: (1 - kappa) times half the mean error of a member plus kappa times half that of the
+// ensemble.
 double nc_objective(ConstMatrixRef members, ConstVectorRef y, double kappa);
 
 }  // namespace granary::ensemble

@@ -24,12 +24,14 @@ class Member {
 
 class NetMember : public Member {
  public:
-  NetMember(NcTrainer& trainer, const NcOptions& options) : trainer_(trainer), options_(options), ends_(static_cast<std::size_t>(trainer.members())) {}
+  NetMember(NcTrainer& trainer, const NcOptions& options)
+      : trainer_(trainer), options_(options), ends_(static_cast<std::size_t>(trainer.members())) {}
   VectorXd learn(Index i, const VectorXd& count, Rng&, Monitor& monitor) override {
     Convergence& end = ends_[static_cast<std::size_t>(i)];
     if (options_.optimizer == NcOptimizer::exact || options_.optimizer == NcOptimizer::sweeps) {
       const CoupledFit fit = solve_coupled(coupled_features({trainer_.features(i)}, trainer_.target(), count), {1, 0},
-                                           options_.decay * static_cast<double>(trainer_.rows()), CoupledSolver::automatic, options_.tol, options_.max_iter, monitor);
+                                           options_.decay * static_cast<double>(trainer_.rows()), CoupledSolver::automatic,
+                                           options_.tol, options_.max_iter, monitor);
       trainer_.set_linear(i, fit.weights.col(0), fit.constants[0]);
       end = fit.convergence;
     } else {
@@ -65,8 +67,13 @@ class NetMember : public Member {
 class TreeMember : public Member {
  public:
   TreeMember(ConstMatrixRef x, ConstVectorRef y, const BaselineOptions& options)
-      : x_(MatrixView(x.data(), x.rows(), x.cols())), columns_(x_, VectorXi(), options.member.threads), orders_(columns_), y_(y), mean_(y.mean()),
-        leaves_(options.max_leaves), parts_(static_cast<std::size_t>(options.member.n_members)) {
+      : x_(MatrixView(x.data(), x.rows(), x.cols())),
+        columns_(x_, VectorXi(), options.member.threads),
+        orders_(columns_),
+        y_(y),
+        mean_(y.mean()),
+        leaves_(options.max_leaves),
+        parts_(static_cast<std::size_t>(options.member.n_members)) {
     y_.array() -= mean_;
   }
   VectorXd learn(Index i, const VectorXd& count, Rng& rng, Monitor& monitor) override {
@@ -106,7 +113,8 @@ VectorXd draw_counts(const VectorXd& p, Rng& rng) {
   std::partial_sum(p.data(), p.data() + n, cumulative.begin());
   VectorXd out = VectorXd::Zero(n);
   for (Index k = 0; k < n; ++k) {
-    const auto at = std::upper_bound(cumulative.begin(), cumulative.end(), rng.uniform() * cumulative.back()) - cumulative.begin();
+    const auto at =
+        std::upper_bound(cumulative.begin(), cumulative.end(), rng.uniform() * cumulative.back()) - cumulative.begin();
     out[std::min<Index>(n - 1, at)] += 1;
   }
   return out;
@@ -117,7 +125,8 @@ double shaped(double loss, BoostLoss how) {
 }
 
 // The rounds of AdaBoost.R2; returns how many members stand.
-Index boost_r2(Member& member, const VectorXd& t, const VectorXd& start, const BaselineOptions& options, Rng& rng, BaselineResult& out, Monitor& monitor) {
+Index boost_r2(Member& member, const VectorXd& t, const VectorXd& start, const BaselineOptions& options, Rng& rng,
+               BaselineResult& out, Monitor& monitor) {
   VectorXd p = start / start.sum();
   std::vector<double> vote;
   const Index rounds = options.member.n_members;
@@ -155,7 +164,8 @@ Index boost_r2(Member& member, const VectorXd& t, const VectorXd& start, const B
   return out.vote.size();
 }
 
-Index bag(Member& member, const VectorXd& start, const BaselineOptions& options, Rng& rng, BaselineResult& out, Monitor& monitor) {
+Index bag(Member& member, const VectorXd& start, const BaselineOptions& options, Rng& rng, BaselineResult& out,
+          Monitor& monitor) {
   const Index count = options.member.n_members;
   parallel_for(count, options.member.threads, monitor, [&](Index i) {
     Rng own = rng.stream(static_cast<std::uint64_t>(i));
@@ -167,14 +177,16 @@ Index bag(Member& member, const VectorXd& start, const BaselineOptions& options,
 
 }  // namespace
 
-BaselineResult nc_baseline(ConstMatrixRef x, ConstVectorRef y, ConstVectorRef weights, const BaselineOptions& options, Rng& rng, Monitor& monitor) {
+BaselineResult nc_baseline(ConstMatrixRef x, ConstVectorRef y, ConstVectorRef weights, const BaselineOptions& options, Rng& rng,
+                           Monitor& monitor) {
   Stopwatch watch;
   BaselineResult out;
   if (y.size() != x.rows() || y.size() == 0) throw InputError("`y` needs one value per row.");
   if (options.member.n_members < 1) throw InputError("an ensemble needs members.");
   Rng draws = rng.stream(1u << 30);
   const auto run = [&](Member& member, const VectorXd& t, const VectorXd& start) {
-    return options.method == BaselineMethod::boosting ? boost_r2(member, t, start, options, draws, out, monitor) : bag(member, start, options, draws, out, monitor);
+    return options.method == BaselineMethod::boosting ? boost_r2(member, t, start, options, draws, out, monitor)
+                                                      : bag(member, start, options, draws, out, monitor);
   };
   if (options.trees) {
     if (weights.size() > 0 && (weights.size() != y.size() || (weights.array() < 0).any() || !(weights.sum() > 0)))
@@ -217,7 +229,9 @@ VectorXd weighted_medians(ConstMatrixRef members, ConstVectorRef vote) {
   std::vector<Index> order(static_cast<std::size_t>(vote.size()));
   for (Index row = 0; row < out.size(); ++row) {
     std::iota(order.begin(), order.end(), Index{0});
-    std::sort(order.begin(), order.end(), [&](Index a, Index b) { return members(row, a) < members(row, b) || (members(row, a) == members(row, b) && a < b); });
+    std::sort(order.begin(), order.end(), [&](Index a, Index b) {
+      return members(row, a) < members(row, b) || (members(row, a) == members(row, b) && a < b);
+    });
     double sum = 0;
     for (Index i : order) {
       sum += vote[i];

@@ -1,7 +1,8 @@
 // What a trained-together ensemble has to beat: bagging, and AdaBoost.R2 for regression, of the same members or of trees.
 //
 //   bagging    members on rows drawn with replacement, their mean
-//   boosting   AdaBoost.R2 (Drucker 1997): rows drawn by weight p, L_n = |t - f| / max |t - f| (or its square, or 1 - exp(-L)), Lbar = sum p L, until Lbar >= 1/2;
+//   boosting   AdaBoost.R2 (Drucker 1997): rows drawn by weight p, L_n = |t - f| / max |t - f| (or its square, or 1 - exp(-L)),
+//              Lbar = sum p L, until Lbar >= 1/2;
 //              beta = Lbar / (1 - Lbar), p_n <- p_n beta^(1 - L_n) / Z; the median of the members weighted by log(1 / beta)
 #pragma once
 
@@ -11,13 +12,19 @@
 namespace granary::ensemble {
 
 enum class BaselineMethod { bagging, boosting };
-inline Names<BaselineMethod> names(BaselineMethod) { return {{BaselineMethod::bagging, "bagging"}, {BaselineMethod::boosting, "boosting"}}; }
+inline Names<BaselineMethod> names(BaselineMethod) {
+  return {{BaselineMethod::bagging, "bagging"}, {BaselineMethod::boosting, "boosting"}};
+}
 
 enum class BoostLoss { linear, square, exponential };
-inline Names<BoostLoss> names(BoostLoss) { return {{BoostLoss::linear, "linear"}, {BoostLoss::square, "square"}, {BoostLoss::exponential, "exponential"}}; }
+inline Names<BoostLoss> names(BoostLoss) {
+  return {{BoostLoss::linear, "linear"}, {BoostLoss::square, "square"}, {BoostLoss::exponential, "exponential"}};
+}
 
 enum class BaselineEnd { rounds, weak, perfect };
-inline Names<BaselineEnd> names(BaselineEnd) { return {{BaselineEnd::rounds, "rounds"}, {BaselineEnd::weak, "weak"}, {BaselineEnd::perfect, "perfect"}}; }
+inline Names<BaselineEnd> names(BaselineEnd) {
+  return {{BaselineEnd::rounds, "rounds"}, {BaselineEnd::weak, "weak"}, {BaselineEnd::perfect, "perfect"}};
+}
 
 struct BaselineOptions {
   BaselineMethod method = BaselineMethod::bagging;
@@ -41,7 +48,7 @@ struct BaselineResult {
   VectorXd vote;               // of the members
   std::vector<double> losses;  // boosting: mean loss of each member
   BaselineEnd end = BaselineEnd::rounds;
-  MatrixXd members;            // predictions, rows x members
+  MatrixXd members;  // predictions, rows x members
   std::vector<Index> held;
   bool too_few = false;
   Convergence convergence;
@@ -59,7 +66,8 @@ void fields(V& v, BaselineResult& t) {
   v("convergence", t.convergence);
 }
 
-BaselineResult nc_baseline(ConstMatrixRef x, ConstVectorRef y, ConstVectorRef weights, const BaselineOptions& options, Rng& rng, Monitor& monitor);
+BaselineResult nc_baseline(ConstMatrixRef x, ConstVectorRef y, ConstVectorRef weights, const BaselineOptions& options, Rng& rng,
+                           Monitor& monitor);
 
 MatrixXd tree_members(ConstMatrixRef x, const Trees& trees, int threads, Monitor& monitor);  // rows x trees
 

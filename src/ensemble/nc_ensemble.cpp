@@ -14,14 +14,17 @@ void check_options(const NcOptions& o) {
   const double m = o.n_members;
   if (o.n_members == 1 && o.lambda != 0) throw InputError("an ensemble of one member has no lambda but 0.");
   if (o.n_members > 1 && o.penalty == NcPenalty::mean && o.lambda > m / (m - 1))
-    throw InputError(message("lambda must be at most M / (M - 1) = ", m / (m - 1), ": beyond it the error of no member has a minimum."));
+    throw InputError(
+        message("lambda must be at most M / (M - 1) = ", m / (m - 1), ": beyond it the error of no member has a minimum."));
   if ((o.optimizer == NcOptimizer::exact || o.optimizer == NcOptimizer::sweeps) && o.learner != MemberKind::features)
     throw InputError("networks have no exact solution: take optimizer = \"lbfgs\" or \"sgd\".");
 }
 
 bool linear(const NcOptions& o) { return o.optimizer == NcOptimizer::exact || o.optimizer == NcOptimizer::sweeps; }
 
-CoupledSolver solver_of(const NcOptions& o) { return o.optimizer == NcOptimizer::sweeps ? CoupledSolver::sweeps : CoupledSolver::automatic; }
+CoupledSolver solver_of(const NcOptions& o) {
+  return o.optimizer == NcOptimizer::sweeps ? CoupledSolver::sweeps : CoupledSolver::automatic;
+}
 
 // The ridge of the sum over the rows.
 double ridge_of(const NcOptions& o, Index rows) { return o.decay * static_cast<double>(rows); }
@@ -34,7 +37,8 @@ std::vector<MatrixXd> all_features(const NcTrainer& trainer) {
 
 Convergence solve_linear(NcTrainer& trainer, const NcOptions& o, bool& determined, Monitor& monitor) {
   const CoupledFit fit = solve_coupled(coupled_features(all_features(trainer), trainer.target(), trainer.row_weights()),
-                                       coupling_of(o.penalty, o.lambda, trainer.members()), ridge_of(o, trainer.rows()), solver_of(o), o.tol, o.max_iter, monitor);
+                                       coupling_of(o.penalty, o.lambda, trainer.members()), ridge_of(o, trainer.rows()),
+                                       solver_of(o), o.tol, o.max_iter, monitor);
   determined = fit.determined;
   for (Index i = 0; i < trainer.members(); ++i) trainer.set_linear(i, fit.weights.col(i), fit.constants[i]);
   return fit.convergence;
@@ -63,8 +67,8 @@ Convergence one_by_one(NcTrainer& trainer, const NcOptions& o, NcResult& out, Mo
     group.target -= o.lambda * over;
     group.target_valid -= o.lambda * over_valid;
     if (linear(o)) {
-      const CoupledFit fit = solve_coupled(coupled_features({trainer.features(i)}, group.target, trainer.row_weights()), {1, 0}, ridge_of(o, trainer.rows()),
-                                           solver_of(o), o.tol, o.max_iter, monitor);
+      const CoupledFit fit = solve_coupled(coupled_features({trainer.features(i)}, group.target, trainer.row_weights()), {1, 0},
+                                           ridge_of(o, trainer.rows()), solver_of(o), o.tol, o.max_iter, monitor);
       trainer.set_linear(i, fit.weights.col(0), fit.constants[0]);
       out.determined = out.determined && fit.determined;
       parts.push_back(fit.convergence);
@@ -98,7 +102,8 @@ Convergence each_alone(NcTrainer& trainer, const NcOptions& o, NcResult& out, Mo
 
 }  // namespace
 
-NcResult nc_ensemble(ConstMatrixRef x, ConstVectorRef y, ConstVectorRef weights, const NcOptions& options, Rng& rng, Monitor& monitor) {
+NcResult nc_ensemble(ConstMatrixRef x, ConstVectorRef y, ConstVectorRef weights, const NcOptions& options, Rng& rng,
+                     Monitor& monitor) {
   check_options(options);
   Stopwatch watch;
   NcTrainer trainer(x, y, weights, options, options.n_members, rng);
@@ -124,7 +129,8 @@ NcResult nc_ensemble(ConstMatrixRef x, ConstVectorRef y, ConstVectorRef weights,
   return out;
 }
 
-MatrixXd nc_left_out(ConstMatrixRef x, ConstVectorRef y, ConstVectorRef weights, const NcOptions& options, ConstVectorRef lambdas, Rng& rng, Monitor& monitor) {
+MatrixXd nc_left_out(ConstMatrixRef x, ConstVectorRef y, ConstVectorRef weights, const NcOptions& options, ConstVectorRef lambdas,
+                     Rng& rng, Monitor& monitor) {
   if (!linear(options) || options.penalty == NcPenalty::sequential)
     throw InputError("rows can be left out exactly only of members with fixed features that are solved together.");
   const NcTrainer trainer(x, y, weights, options, options.n_members, rng);
@@ -134,7 +140,8 @@ MatrixXd nc_left_out(ConstMatrixRef x, ConstVectorRef y, ConstVectorRef weights,
   MatrixXd out(x.rows(), lambdas.size());
   for (Index at = 0; at < lambdas.size(); ++at) {
     const Coupling coupling = coupling_of(options.penalty, lambdas[at], options.n_members);
-    const CoupledFit fit = solve_coupled(features, coupling, ridge, CoupledSolver::automatic, options.tol, options.max_iter, monitor);
+    const CoupledFit fit =
+        solve_coupled(features, coupling, ridge, CoupledSolver::automatic, options.tol, options.max_iter, monitor);
     out.col(at) = coupled_left_out(features, fit, coupling, ridge, monitor).array() / model.y_scale + model.y_low;
     monitor.progress(static_cast<double>(at + 1) / static_cast<double>(lambdas.size()));
   }

@@ -14,7 +14,8 @@ constexpr Index most_unknowns = 5000;
 Index units_of(const CoupledFeatures& f) { return f.phi.front().cols(); }
 Index members_of(const CoupledFeatures& f) { return static_cast<Index>(f.phi.size()); }
 
-// A^-1 for a symmetric A that may be singular: by Cholesky, or where that meets a pivot near 0 by eigenvalues, those near 0 left out.
+// A^-1 for a symmetric A that may be singular: by Cholesky, or where that meets a pivot near 0 by eigenvalues, those near 0 left
+// out.
 class SemiInverse {
  public:
   explicit SemiInverse(const MatrixXd& a) {
@@ -51,7 +52,8 @@ MatrixXd side_by_side(const CoupledFeatures& f) {
 MatrixXd primal_matrix(const CoupledFeatures& f, const Coupling& c, double alpha) {
   const Index k = units_of(f), m = members_of(f);
   if (k * m > most_unknowns)
-    throw InputError(message("the system has ", k * m, " unknowns, too many to solve at once: take fewer units or members, or optimizer = \"sweeps\"."));
+    throw InputError(message("the system has ", k * m,
+                             " unknowns, too many to solve at once: take fewer units or members, or optimizer = \"sweeps\"."));
   const MatrixXd all = side_by_side(f);
   MatrixXd a = all.transpose() * all;
   const double share = c.joint / static_cast<double>(m);
@@ -69,7 +71,8 @@ MatrixXd own_matrix(const CoupledFeatures& f, Index i, double factor, double alp
 }
 
 // Each member given what the others add up to.
-MatrixXd own_answers(const CoupledFeatures& f, const Coupling& c, double alpha, const VectorXd& aim, bool& determined, Monitor& monitor) {
+MatrixXd own_answers(const CoupledFeatures& f, const Coupling& c, double alpha, const VectorXd& aim, bool& determined,
+                     Monitor& monitor) {
   MatrixXd out(units_of(f), members_of(f));
   for (Index i = 0; i < members_of(f); ++i) {
     monitor.check();
@@ -108,12 +111,15 @@ double residual_of(const CoupledFeatures& f, const Coupling& c, double alpha, co
     const MatrixXd& phi = f.phi[static_cast<std::size_t>(i)];
     const VectorXd aim = (c.own + c.joint) * f.t;
     start = std::max(start, (phi.transpose() * aim).cwiseAbs().maxCoeff());
-    most = std::max(most, (phi.transpose() * (c.own * (phi * weights.col(i)) + c.joint * mean - aim) + alpha * weights.col(i)).cwiseAbs().maxCoeff());
+    most = std::max(most, (phi.transpose() * (c.own * (phi * weights.col(i)) + c.joint * mean - aim) + alpha * weights.col(i))
+                              .cwiseAbs()
+                              .maxCoeff());
   }
   return start > 0 ? most / start : most;
 }
 
-MatrixXd solve_by_sweeps(const CoupledFeatures& f, const Coupling& c, double alpha, double tol, int max_iter, bool& determined, int& sweeps, Monitor& monitor) {
+MatrixXd solve_by_sweeps(const CoupledFeatures& f, const Coupling& c, double alpha, double tol, int max_iter, bool& determined,
+                         int& sweeps, Monitor& monitor) {
   const Index m = members_of(f);
   const double share = c.joint / static_cast<double>(m);
   std::vector<SemiInverse> inverse;
@@ -152,8 +158,11 @@ CoupledFeatures coupled_features(const std::vector<MatrixXd>& features, const Ve
   return out;
 }
 
-CoupledFit solve_coupled(const CoupledFeatures& f, const Coupling& c, double alpha, CoupledSolver solver, double tol, int max_iter, Monitor& monitor) {
-  if (c.own < 0 || c.own + c.joint <= 0) throw InputError("beyond lambda = 1 the objective of linear members has no minimum: it falls without end as they move apart.");
+CoupledFit solve_coupled(const CoupledFeatures& f, const Coupling& c, double alpha, CoupledSolver solver, double tol,
+                         int max_iter, Monitor& monitor) {
+  if (c.own < 0 || c.own + c.joint <= 0)
+    throw InputError(
+        "beyond lambda = 1 the objective of linear members has no minimum: it falls without end as they move apart.");
   Stopwatch watch;
   CoupledFit out;
   const Index n = f.t.size(), k = units_of(f), m = members_of(f);
@@ -183,7 +192,8 @@ CoupledFit solve_coupled(const CoupledFeatures& f, const Coupling& c, double alp
   out.convergence.residual = residual_of(f, c, alpha, out.weights);
   out.convergence.converged = out.convergence.residual <= (solver == CoupledSolver::sweeps ? tol : 1e-6);
   if (!out.convergence.converged && solver != CoupledSolver::sweeps) out.convergence.reason = Stop::stalled;
-  if (!out.determined) out.convergence.message = "without a ridge only the ensemble is determined, not its members: theirs are the shortest weights";
+  if (!out.determined)
+    out.convergence.message = "without a ridge only the ensemble is determined, not its members: theirs are the shortest weights";
   out.convergence.seconds = watch.seconds();
   return out;
 }
@@ -191,7 +201,8 @@ CoupledFit solve_coupled(const CoupledFeatures& f, const Coupling& c, double alp
 VectorXd coupled_left_out(const CoupledFeatures& f, const CoupledFit& fit, const Coupling& c, double alpha, Monitor& monitor) {
   const Index n = f.t.size(), k = units_of(f), m = members_of(f);
   if (static_cast<double>(n) * static_cast<double>(k * m) * static_cast<double>(k * m) > 1e11)
-    throw InputError(message("leaving out each of ", n, " rows of an ensemble with ", k * m, " units takes too long: use folds."));
+    throw InputError(
+        message("leaving out each of ", n, " rows of an ensemble with ", k * m, " units takes too long: use folds."));
   const MatrixXd inverse = SemiInverse(primal_matrix(f, c, alpha)).solve(MatrixXd::Identity(k * m, k * m));
   MatrixXd q = MatrixXd::Constant(m, m, c.joint / static_cast<double>(m));
   q.diagonal().array() += c.own;

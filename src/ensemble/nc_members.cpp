@@ -130,7 +130,8 @@ void member_values(const MemberShape& s, const MatrixXd& x, ConstVectorRef weigh
   pass.values.array() += w.constant;
 }
 
-void member_gradient(const MemberShape& s, const MatrixXd& x, ConstVectorRef weights, const MemberPass& pass, const VectorXd& g, VectorRef gradient) {
+void member_gradient(const MemberShape& s, const MatrixXd& x, ConstVectorRef weights, const MemberPass& pass, const VectorXd& g,
+                     VectorRef gradient) {
   const Parts w = parts_of(s, weights.data());
   const Index matrix = s.inputs * s.units;
   const Index out = s.kind == MemberKind::features ? 0 : matrix + s.units;

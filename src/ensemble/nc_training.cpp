@@ -19,7 +19,9 @@ constexpr int stages = 10;  // of lambda while it rises under lbfgs
 struct StopEarly {};
 struct Exploded {};
 
-double mean_square(const VectorXd& off, const VectorXd& w) { return w.sum() > 0 ? (w.array() * off.array().square()).sum() / w.sum() : 0; }
+double mean_square(const VectorXd& off, const VectorXd& w) {
+  return w.sum() > 0 ? (w.array() * off.array().square()).sum() / w.sum() : 0;
+}
 
 }  // namespace
 
@@ -29,7 +31,8 @@ Coupling coupling_of(NcPenalty penalty, double lambda, Index members) {
   return {1 - lambda, lambda * static_cast<double>(members)};
 }
 
-NcTrainer::NcTrainer(ConstMatrixRef x, ConstVectorRef y, ConstVectorRef weights, const NcOptions& options, Index members, const Rng& rng)
+NcTrainer::NcTrainer(ConstMatrixRef x, ConstVectorRef y, ConstVectorRef weights, const NcOptions& options, Index members,
+                     const Rng& rng)
     : options_(options), order_(rng.stream(0)) {
   const Index n = x.rows(), p = x.cols();
   if (n == 0 || p == 0) throw InputError("training needs rows and columns.");
@@ -38,14 +41,16 @@ NcTrainer::NcTrainer(ConstMatrixRef x, ConstVectorRef y, ConstVectorRef weights,
     throw InputError("`weights` needs one number per row, none negative, not all 0.");
   if (options.size < 1 || members < 1) throw InputError("an ensemble needs members, and members need units.");
   if (options.learner == MemberKind::features && options.basis == MemberBasis::columns && options.size > p)
-    throw InputError(message("`size` must be at most the number of columns, ", p, ", for members that take columns, not ", options.size, "."));
+    throw InputError(
+        message("`size` must be at most the number of columns, ", p, ", for members that take columns, not ", options.size, "."));
   shape_ = {options.learner, options.basis, p, options.size};
   x_low_ = VectorXd::Zero(p);
   x_scale_ = VectorXd::Ones(p);
   if (options.standardize) {
     x_low_ = x.colwise().minCoeff().transpose();
     const VectorXd range = x.colwise().maxCoeff().transpose() - x_low_;
-    for (Index j = 0; j < p; ++j) x_scale_[j] = range[j] > 0 && std::isfinite(1 / range[j]) ? 1 / range[j] : 0;  // a constant column stays at 0
+    // a constant column stays at 0
+    for (Index j = 0; j < p; ++j) x_scale_[j] = range[j] > 0 && std::isfinite(1 / range[j]) ? 1 / range[j] : 0;
     const double low = y.minCoeff(), high = y.maxCoeff();
     if (high > low && std::isfinite(2 / (high - low))) {
       y_scale_ = 2 / (high - low);
@@ -62,7 +67,8 @@ NcTrainer::NcTrainer(ConstMatrixRef x, ConstVectorRef y, ConstVectorRef weights,
   }
   std::vector<char> out(static_cast<std::size_t>(n), 0);
   if (want > 0)
-    for (int i : order_.sample_without_replacement(static_cast<int>(n), static_cast<int>(want))) out[static_cast<std::size_t>(i)] = 1;
+    for (int i : order_.sample_without_replacement(static_cast<int>(n), static_cast<int>(want)))
+      out[static_cast<std::size_t>(i)] = 1;
   for (Index i = 0; i < n; ++i) (out[static_cast<std::size_t>(i)] ? held_ : kept_).push_back(i);
   x_ = scaled(x, kept_);
   x_valid_ = scaled(x, held_);
@@ -144,7 +150,14 @@ NcModel NcTrainer::model() const {
 class GroupTraining {
  public:
   GroupTraining(NcTrainer& trainer, const NcTrainer::Group& group, NcPenalty penalty, double lambda, Monitor& monitor)
-      : t_(trainer), g_(group), penalty_(penalty), lambda_(lambda), monitor_(monitor), per_(trainer.shape_.weights()), passes_(group.count), valid_(group.count) {
+      : t_(trainer),
+        g_(group),
+        penalty_(penalty),
+        lambda_(lambda),
+        monitor_(monitor),
+        per_(trainer.shape_.weights()),
+        passes_(group.count),
+        valid_(group.count) {
     now_.resize(per_ * g_.count);
     for (Index i = 0; i < g_.count; ++i) now_.segment(i * per_, per_) = t_.weights_.col(g_.from + i);
     decayed_ = t_.shape_.decayed() * t_.options_.decay;
@@ -162,8 +175,10 @@ class GroupTraining {
     first_train_ = std::max(train_, 1e-300);
     look(0, now_);
     try {
-      if (t_.options_.optimizer == NcOptimizer::sgd) descend();
-      else by_lbfgs();
+      if (t_.options_.optimizer == NcOptimizer::sgd)
+        descend();
+      else
+        by_lbfgs();
     } catch (const StopEarly&) {
       out_.early = true;
     } catch (const Exploded&) {
@@ -196,8 +211,9 @@ class GroupTraining {
   void forward(const VectorXd& w, bool valid) {
     auto& passes = valid ? valid_ : passes_;
     const MatrixXd& x = valid ? t_.x_valid_ : t_.x_;
-    parallel_for(g_.count, valid ? 1 : wide_, monitor_,
-                 [&](Index i) { member_values(t_.shape_, x, w.segment(i * per_, per_), t_.fixed_.col(g_.from + i), passes[static_cast<std::size_t>(i)]); });
+    parallel_for(g_.count, valid ? 1 : wide_, monitor_, [&](Index i) {
+      member_values(t_.shape_, x, w.segment(i * per_, per_), t_.fixed_.col(g_.from + i), passes[static_cast<std::size_t>(i)]);
+    });
   }
   VectorXd mean_of(const std::vector<MemberPass>& passes) const {
     VectorXd out = passes.front().values;
@@ -216,7 +232,8 @@ class GroupTraining {
     parallel_for(g_.count, wide_, monitor_, [&](Index i) {
       const VectorXd off = passes_[static_cast<std::size_t>(i)].values - g_.target;
       const auto own = w.segment(i * per_, per_);
-      parts[i] = 0.5 * c_.own * (g_.row_weights.array() * off.array().square()).sum() / n + 0.5 * (decayed_.array() * own.array().square()).sum();
+      parts[i] = 0.5 * c_.own * (g_.row_weights.array() * off.array().square()).sum() / n +
+                 0.5 * (decayed_.array() * own.array().square()).sum();
       const VectorXd g = g_.row_weights.array() * (c_.own * off + c_.joint * mean).array() / n;
       member_gradient(t_.shape_, t_.x_, own, passes_[static_cast<std::size_t>(i)], g, gradient.segment(i * per_, per_));
       gradient.segment(i * per_, per_) += decayed_.cwiseProduct(own);
@@ -255,7 +272,8 @@ class GroupTraining {
       least_ = criterion;
       best_ = w;
     }
-    if (!std::isfinite(train_) || w.cwiseAbs().maxCoeff() > explosion * largest_ || train_ > explosion * first_train_) throw Exploded();
+    if (!std::isfinite(train_) || w.cwiseAbs().maxCoeff() > explosion * largest_ || train_ > explosion * first_train_)
+      throw Exploded();
     if (g_.target_valid.size() == 0) return;
     seen_.push_back(valid);
     const auto back = static_cast<std::size_t>(std::max(1, t_.options_.window / t_.options_.every));

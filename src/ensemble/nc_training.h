@@ -38,7 +38,7 @@ class NcTrainer {
   VectorXd values(Index member, bool valid) const;  // of a member as it stands, on the scale of training
   MatrixXd features(Index member) const;
   void set_linear(Index member, const VectorXd& weights, double constant);
-  double unit() const { return y_scale_; }           // of y, in those of training
+  double unit() const { return y_scale_; }  // of y, in those of training
   NcModel model() const;
 
  private:

@@ -1,4 +1,5 @@
-// Ensembles trained together: parts of the error, gradients, exact solutions against each other, training, what they are compared with.
+// Ensembles trained together: parts of the error, gradients, exact solutions against each other, training, what they are compared
+// with.
 #include <algorithm>
 #include <cmath>
 #include <limits>
