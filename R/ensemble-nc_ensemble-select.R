@@ -38,7 +38,7 @@
 #' plot(choice)
 #' assess(choice$fit, newdata = sim$newx, newy = sim$newy)
 nc_ensemble_select <- function(x, y = NULL, lambda = NULL, gamma = NULL, method = c("cv", "loo", "validation"),
-                               folds = 5, rule = c("min", "1se"), weights = NULL,
+                               folds = 10, rule = c("min", "1se"), weights = NULL,
                                n_members = 10, penalty = c("mean", "target", "sequential"), ...) {
   call <- match.call()
   if (missing(x)) fail_missing("x")
