@@ -21,3 +21,16 @@ learner_row_boost <- function() {
     parsnip = list(boost_tree = list(arguments = c(trees = "n_rounds", min_n = "min_leaf", learn_rate = "shrinkage")))
   )
 }
+
+learner_row_nc_ensemble <- function() {
+  list(
+    fun = "nc_ensemble", label = "Regression ensemble trained together", modes = list(regression = list()), weights = TRUE,
+    predict = list(response = list(type = "response")),
+    parameters = list(
+      lambda = number_domain(0, range = c(0, 1)), n_members = count_domain(1, range = c(4, 30)), size = count_domain(1, range = c(2, 10)),
+      learner = choice_domain("mlp", "rbf", "features"), decay = number_domain(0, range = c(-6, -1), trans = "log10"),
+      max_iter = count_domain(1, range = c(100, 2000)), validation = number_domain(0, 0.9, range = c(0, 0.4))
+    ),
+    parsnip = list(mlp = list(arguments = c(hidden_units = "size", penalty = "decay", epochs = "max_iter", learn_rate = "rate")))
+  )
+}

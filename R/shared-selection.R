@@ -165,11 +165,12 @@ selection_points <- function(x) {
   se[is.na(se)] <- 0
   table$low <- table$estimate - se
   table$high <- table$estimate + se
-  table[is.finite(table$estimate) & !(is.numeric(table$at) & table$at %in% 0), ]
+  positive <- table$at[is.numeric(table$at) & !table$at %in% 0]
+  table[is.finite(table$estimate) & !(table$at %in% 0 & selection_log(positive)), ]  # a logarithmic axis has no 0
 }
 
 # Candidates that lie about evenly on a logarithmic scale are drawn on one.
-selection_log <- function(at) length(at) > 2L && all(at > 0) && max(at) / min(at) > 30
+selection_log <- function(at) is.numeric(at) && length(at) > 2L && all(at > 0) && max(at) / min(at) > 30
 
 #' @rdname granary_selection
 #' @usage \method{autoplot}{granary_selection}(object, ...)

@@ -74,7 +74,7 @@ class MarginAnswers {
       if (first[i] > 0) rows.push_back(i);
     MatrixXd payoff(pool_.cols(), static_cast<Index>(rows.size()));
     for (std::size_t i = 0; i < rows.size(); ++i) payoff.col(static_cast<Index>(i)) = pool_.row(rows[i]).transpose();
-    return solve_either(payoff, monitor).value;
+    return solve_matrix_game(payoff, {}, monitor).value;
   }
   Index choose(const VectorXd& edges, Rng& rng) const {
     Index best = first_largest(edges.data(), edges.size());
@@ -371,7 +371,7 @@ class MarginBooster {
       all.push_back(u);
       payoff.conservativeResize(payoff.rows() + 1, m);
       for (Index i = 0; i < m; ++i) payoff(payoff.rows() - 1, i) = u[rows[i]];
-      game = solve_either(payoff, monitor_);
+      game = solve_matrix_game(payoff, {}, monitor_);
       value = game.value;
       d.setZero();
       for (Index i = 0; i < m; ++i) d[rows[i]] = std::max(0.0, game.column[i]);

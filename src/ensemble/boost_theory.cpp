@@ -9,17 +9,6 @@
 
 namespace granary::ensemble {
 
-GameSolution solve_either(const MatrixXd& payoff, Monitor& monitor) {
-  try {
-    return solve_matrix_game(payoff, {}, monitor);
-  } catch (const NumericalError&) {
-    GameSolution game = solve_matrix_game(-payoff.transpose(), {}, monitor);
-    game.value = -game.value;
-    std::swap(game.row, game.column);
-    return game;
-  }
-}
-
 ConditionResult check_condition(Condition condition, ConstMatrixRef answers, const VectorXi& y, int k, const MatrixXd& baseline, Monitor& monitor) {
   const Index m = answers.rows(), members = answers.cols();
   if (y.size() != m) throw InputError("`y` needs one label per row of the pool.");
@@ -45,7 +34,7 @@ ConditionResult check_condition(Condition condition, ConstMatrixRef answers, con
       }
     }
   }
-  const GameSolution game = solve_either(payoff, monitor);
+  const GameSolution game = solve_matrix_game(payoff, {}, monitor);
   ConditionResult out;
   out.lambda = game.row;
   out.gap = (payoff * game.column).maxCoeff() - (payoff.transpose() * game.row).minCoeff();
@@ -84,7 +73,7 @@ MarginGame margin_game(ConstMatrixRef u, bool lp, double nu, int max_iter, Monit
   const Index n = u.rows();
   if (lp) {
     const MatrixXd payoff = u.transpose();
-    const GameSolution game = solve_either(payoff, monitor);
+    const GameSolution game = solve_matrix_game(payoff, {}, monitor);
     out.alpha = game.row;
     out.d = game.column;
     out.convergence.iterations = game.convergence.iterations;

@@ -40,9 +40,6 @@ inline Names<Condition> names(Condition) {
   return {{Condition::mr, "mr"}, {Condition::samme, "samme"}, {Condition::m1, "m1"}, {Condition::uniform, "uniform"}, {Condition::baseline, "baseline"}};
 }
 
-// core's solve_matrix_game(); where rounding stops the simplex on a degenerate game, the same game seen from the other side.
-GameSolution solve_either(const MatrixXd& payoff, Monitor& monitor);
-
 // answers: m x |H| classes from 0; baseline: m x k, for Condition::baseline.
 ConditionResult check_condition(Condition condition, ConstMatrixRef answers, const VectorXi& y, int k, const MatrixXd& baseline, Monitor& monitor);
 

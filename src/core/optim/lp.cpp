@@ -1,5 +1,6 @@
 #include "core/optim/lp.h"
 #include "core/linalg/dense.h"
+#include "core/random/rng.h"
 
 #include <algorithm>
 #include <cmath>
@@ -9,6 +10,9 @@ namespace granary {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr int standing = 30;     // steps without progress before something is done about it
+constexpr int most_shifts = 3;   // of the bounds; then Bland's rule
+constexpr double shift = 1e-6;   // of a bound, relative to the scaled data
 
 void check_input(const LinearProgram& lp) {
   const Index n = lp.c.size(), m = lp.a.rows();
@@ -52,9 +56,19 @@ class Simplex {
       if (etas_.size() >= 40) factorise();
       const bool feasible = set_costs();
       const VectorXd y = btran(cost_basic_);
-      const bool bland = still > 30;
+      if (still > standing && shifts_ < most_shifts) {
+        shift_bounds();
+        still = 0;
+        continue;
+      }
+      const bool bland = still > standing;
       double slope = 0;
       const Index enter = price(y, feasible, bland, slope);
+      if (enter < 0 && shifted()) {
+        restore_bounds();
+        still = 0;
+        continue;
+      }
       if (enter < 0) {
         if (!checked) {  // once more with fresh factors before it is final
           factorise();
@@ -72,6 +86,10 @@ class Simplex {
       bool to_upper = false;
       const Index leave = ratio_test(w, sign, bland, step, to_upper);
       if (step == infinity) {
+        if (shifted()) {
+          restore_bounds();
+          continue;
+        }
         if (!etas_.empty()) {
           factorise();
           continue;
@@ -117,8 +135,8 @@ class Simplex {
     row_scale_ = VectorXd::Ones(m_);
     column_scale_ = VectorXd::Ones(n_);
     for (int pass = 0; pass < 4; ++pass) {
-      // Geometric means of the largest and smallest entry, then a last pass to a largest entry of one in each column. What is left of
-      // a zero after rounding must not decide: it would blow up its row until no violation of another row is seen.
+      // Geometric means of the largest and smallest entry, then a last pass to a largest entry of one in each column. What is
+      // left of a zero after rounding must not decide: it would blow up its row until no violation of another row is seen.
       const auto size = [&](const auto& line) {
         double large = 0, small = infinity;
         for (Index k = 0; k < line.size(); ++k) {
@@ -183,6 +201,39 @@ class Simplex {
       place_[n_ + i] = i;
     }
     cost_basic_.resize(m_);
+    factorise();
+  }
+
+  bool shifted() const { return true_lower_.size() > 0; }
+
+  // Where many bounds meet in one vertex steps have no length, and Bland's rule, though it ends, may take exponentially many of
+  // them: in a matrix game every row but one goes through the origin. Bounds moved apart by a little, each by its own amount,
+  // give every step a length.
+  void shift_bounds() {
+    true_lower_ = lower_;
+    true_upper_ = upper_;
+    ++shifts_;
+    for (Index j = 0; j < n_ + m_; ++j) {
+      if (lower_[j] == upper_[j]) continue;
+      const std::uint64_t bits = SplitMix64::finish(static_cast<std::uint64_t>(j) * most_shifts + static_cast<std::uint64_t>(shifts_));
+      const double share = 0.5 + 0.5 * static_cast<double>(bits >> 11) * 0x1p-53;
+      if (lower_[j] > -infinity) move_bound(j, lower_[j], -share * shift * std::max(1.0, std::abs(lower_[j])));
+      if (upper_[j] < infinity) move_bound(j, upper_[j], share * shift * std::max(1.0, std::abs(upper_[j])));
+    }
+    factorise();
+  }
+  void move_bound(Index j, double& bound, double by) {
+    if (place_[j] < 0 && x_[j] == bound) x_[j] += by;
+    bound += by;
+  }
+
+  // Back to the true bounds from the basis reached; what is violated then is mended by a few more steps.
+  void restore_bounds() {
+    for (Index j = 0; j < n_ + m_; ++j)
+      if (place_[j] < 0) x_[j] = x_[j] == lower_[j] ? true_lower_[j] : x_[j] == upper_[j] ? true_upper_[j] : x_[j];
+    lower_ = true_lower_;
+    upper_ = true_upper_;
+    true_lower_.resize(0);
     factorise();
   }
 
@@ -313,6 +364,8 @@ class Simplex {
   Monitor& monitor_;
   int max_pivots_ = 0;
   MatrixXd a_;
+  VectorXd true_lower_, true_upper_;  // while bounds are shifted
+  int shifts_ = 0;
   VectorXd b_, c_, lower_, upper_, x_, row_scale_, column_scale_, cost_basic_, dual_, ray_;
   double cost_scale_ = 1, primal_scale_ = 1;
   std::vector<Index> basis_, place_;  // variable in each row of the basis; row of each variable, or -1
@@ -400,8 +453,8 @@ LpResult solve_lp(const LinearProgram& lp, const LpOptions& options, Monitor& mo
     result.dual = simplex.dual();
     clean_signs(lp, result.dual);
     if (m > 0) result.reduced_cost = lp.c - lp.a.transpose() * result.dual;
-    // c'x - dual objective = sum_i y_i (Ax - b)_i + sum_j d_j (x_j - its bound), relative to the terms of the two sums, so that an objective of
-    // zero is no special case.
+    // c'x - dual objective = sum_i y_i (Ax - b)_i + sum_j d_j (x_j - its bound), relative to the terms of the two sums, so that
+    // an objective of zero is no special case.
     double gap = 0, size = lp.c.cwiseAbs().dot(result.x.cwiseAbs());
     if (m > 0) {
       gap += result.dual.dot(lp.a * result.x - lp.b);

@@ -3,8 +3,9 @@
 //   minimise c'x   subject to   (Ax)_i <=, = or >= b_i,   lower <= x <= upper      (bounds may be infinite)
 //
 // Bounded revised simplex in two phases: rows and columns are scaled to comparable size; the basis is factorised by LU afresh
-// every few pivots and basic values are recomputed from it; pricing is Dantzig's, and Bland's after a run of steps without
-// progress, so that no degenerate program cycles.
+// every few pivots and basic values are recomputed from it; pricing is Dantzig's. After a run of steps without progress the
+// bounds are moved apart a little, and back once that program is solved; after the third time Bland's rule takes over, so that no
+// degenerate program cycles.
 //
 // What the result proves, each by arithmetic on A, b, c alone:
 //   optimal      x is feasible and c'x equals the dual objective  b'y + sum_j d_j (lower_j if d_j > 0, upper_j if d_j < 0),

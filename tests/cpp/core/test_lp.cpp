@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "core/optim/lp.h"
+#include "core/random/rng.h"
 #include "draw.h"
 #include "harness.h"
 
@@ -312,6 +313,25 @@ TEST("solve_matrix_game knows its classics and proves each value") {
   }
   game = solve_matrix_game(MatrixXd::Constant(2, 3, 7.0), LpOptions(), monitor);
   CHECK_NEAR(game.value, 7.0, 1e-12);
+}
+
+TEST("solve_matrix_game takes few pivots where every strategy is as good as the next at the start") {
+  Monitor monitor;
+  for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+    Rng rng(seed);
+    const Index k = 200 + 20 * static_cast<Index>(seed), l = 30 + 8 * static_cast<Index>(seed);
+    MatrixXd u(k, l);  // votes right or wrong: rows through the origin, ties everywhere
+    for (Index i = 0; i < u.size(); ++i) u.data()[i] = rng.bernoulli(0.65) ? 1 : -1;
+    const GameSolution game = solve_matrix_game(u, LpOptions(), monitor), other = solve_matrix_game(-u.transpose(), LpOptions(), monitor);
+    CHECK(game.convergence.converged && game.convergence.iterations < 10 * (k + l));
+    CHECK(other.convergence.converged && other.convergence.iterations < 10 * (k + l));
+    CHECK_NEAR(game.value, -other.value, 1e-9);
+  }
+  // the same strategies many times over
+  MatrixXd twice = MatrixXd::Zero(60, 60);
+  for (Index i = 0; i < 60; ++i)
+    for (Index j = 0; j < 60; ++j) twice(i, j) = i % 3 == j % 3 ? -1 : 1;
+  CHECK_NEAR(solve_matrix_game(twice, LpOptions(), monitor).value, 1.0 / 3, 1e-9);
 }
 
 TEST("solve_lp says what is wrong with its input") {
