@@ -321,6 +321,74 @@ core_boost_bound <- function(what, k, edge, other, numbers_given) {
     .Call(`_granary_core_boost_bound`, what, k, edge, other, numbers_given)
 }
 
+core_cv_linear <- function(x, y, options, progress) {
+    .Call(`_granary_core_cv_linear`, x, y, options, progress)
+}
+
+core_cv_linear_moment <- function(x, moments, options, progress) {
+    .Call(`_granary_core_cv_linear_moment`, x, moments, options, progress)
+}
+
+core_cv_linear_difference <- function(x, z, y, a, b, progress) {
+    .Call(`_granary_core_cv_linear_difference`, x, z, y, a, b, progress)
+}
+
+core_cv_linear_matrix <- function(x, options) {
+    .Call(`_granary_core_cv_linear_matrix`, x, options)
+}
+
+core_loss_moments <- function(mean, x, group, options) {
+    .Call(`_granary_core_loss_moments`, mean, x, group, options)
+}
+
+core_loss_moments_from <- function(below, at, above, h) {
+    .Call(`_granary_core_loss_moments_from`, below, at, above, h)
+}
+
+core_mean_moment <- function(moments, plan) {
+    .Call(`_granary_core_mean_moment`, moments, plan)
+}
+
+core_cv_plan <- function(plans) {
+    .Call(`_granary_core_cv_plan`, plans)
+}
+
+core_overlap_law <- function(n, n1) {
+    .Call(`_granary_core_overlap_law`, n, n1)
+}
+
+core_nadeau_bengio <- function(means, n1, n2, rho) {
+    .Call(`_granary_core_nadeau_bengio`, means, n1, n2, rho)
+}
+
+core_conservative <- function(first, second) {
+    .Call(`_granary_core_conservative`, first, second)
+}
+
+core_corrected_t <- function(difference, options) {
+    .Call(`_granary_core_corrected_t`, difference, options)
+}
+
+core_t_test <- function(estimate, variance, df, rope, level) {
+    .Call(`_granary_core_t_test`, estimate, variance, df, rope, level)
+}
+
+core_five_by_two <- function(difference, level) {
+    .Call(`_granary_core_five_by_two`, difference, level)
+}
+
+core_class_scores <- function(truth, predicted, weights, classes, beta) {
+    .Call(`_granary_core_class_scores`, truth, predicted, weights, classes, beta)
+}
+
+core_probability_scores <- function(prob, truth, weights) {
+    .Call(`_granary_core_probability_scores`, prob, truth, weights)
+}
+
+core_area_under_roc <- function(score, positive, weights) {
+    .Call(`_granary_core_area_under_roc`, score, positive, weights)
+}
+
 core_forest <- function(x, y, weights, options, seed, progress) {
     .Call(`_granary_core_forest`, x, y, weights, options, seed, progress)
 }

@@ -1033,6 +1033,214 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_cv_linear
+SEXP core_cv_linear(SEXP x, SEXP y, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_cv_linear(SEXP xSEXP, SEXP ySEXP, SEXP optionsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type y(ySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_cv_linear(x, y, options, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_cv_linear_moment
+SEXP core_cv_linear_moment(SEXP x, SEXP moments, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_cv_linear_moment(SEXP xSEXP, SEXP momentsSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type moments(momentsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_cv_linear_moment(x, moments, options, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_cv_linear_difference
+SEXP core_cv_linear_difference(SEXP x, SEXP z, SEXP y, SEXP a, SEXP b, SEXP progress);
+RcppExport SEXP _granary_core_cv_linear_difference(SEXP xSEXP, SEXP zSEXP, SEXP ySEXP, SEXP aSEXP, SEXP bSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type z(zSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type y(ySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type a(aSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type b(bSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_cv_linear_difference(x, z, y, a, b, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_cv_linear_matrix
+SEXP core_cv_linear_matrix(SEXP x, SEXP options);
+RcppExport SEXP _granary_core_cv_linear_matrix(SEXP xSEXP, SEXP optionsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_cv_linear_matrix(x, options));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_loss_moments
+SEXP core_loss_moments(SEXP mean, SEXP x, SEXP group, SEXP options);
+RcppExport SEXP _granary_core_loss_moments(SEXP meanSEXP, SEXP xSEXP, SEXP groupSEXP, SEXP optionsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type mean(meanSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type group(groupSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_loss_moments(mean, x, group, options));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_loss_moments_from
+SEXP core_loss_moments_from(SEXP below, SEXP at, SEXP above, SEXP h);
+RcppExport SEXP _granary_core_loss_moments_from(SEXP belowSEXP, SEXP atSEXP, SEXP aboveSEXP, SEXP hSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type below(belowSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type at(atSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type above(aboveSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type h(hSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_loss_moments_from(below, at, above, h));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_mean_moment
+SEXP core_mean_moment(SEXP moments, SEXP plan);
+RcppExport SEXP _granary_core_mean_moment(SEXP momentsSEXP, SEXP planSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type moments(momentsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type plan(planSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_mean_moment(moments, plan));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_cv_plan
+SEXP core_cv_plan(SEXP plans);
+RcppExport SEXP _granary_core_cv_plan(SEXP plansSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type plans(plansSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_cv_plan(plans));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_overlap_law
+SEXP core_overlap_law(SEXP n, SEXP n1);
+RcppExport SEXP _granary_core_overlap_law(SEXP nSEXP, SEXP n1SEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type n(nSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type n1(n1SEXP);
+    rcpp_result_gen = Rcpp::wrap(core_overlap_law(n, n1));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_nadeau_bengio
+SEXP core_nadeau_bengio(SEXP means, SEXP n1, SEXP n2, SEXP rho);
+RcppExport SEXP _granary_core_nadeau_bengio(SEXP meansSEXP, SEXP n1SEXP, SEXP n2SEXP, SEXP rhoSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type means(meansSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type n1(n1SEXP);
+    Rcpp::traits::input_parameter< SEXP >::type n2(n2SEXP);
+    Rcpp::traits::input_parameter< SEXP >::type rho(rhoSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_nadeau_bengio(means, n1, n2, rho));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_conservative
+SEXP core_conservative(SEXP first, SEXP second);
+RcppExport SEXP _granary_core_conservative(SEXP firstSEXP, SEXP secondSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type first(firstSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type second(secondSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_conservative(first, second));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_corrected_t
+SEXP core_corrected_t(SEXP difference, SEXP options);
+RcppExport SEXP _granary_core_corrected_t(SEXP differenceSEXP, SEXP optionsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type difference(differenceSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_corrected_t(difference, options));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_t_test
+SEXP core_t_test(SEXP estimate, SEXP variance, SEXP df, SEXP rope, SEXP level);
+RcppExport SEXP _granary_core_t_test(SEXP estimateSEXP, SEXP varianceSEXP, SEXP dfSEXP, SEXP ropeSEXP, SEXP levelSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type estimate(estimateSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type variance(varianceSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type df(dfSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type rope(ropeSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type level(levelSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_t_test(estimate, variance, df, rope, level));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_five_by_two
+SEXP core_five_by_two(SEXP difference, SEXP level);
+RcppExport SEXP _granary_core_five_by_two(SEXP differenceSEXP, SEXP levelSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type difference(differenceSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type level(levelSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_five_by_two(difference, level));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_class_scores
+SEXP core_class_scores(SEXP truth, SEXP predicted, SEXP weights, SEXP classes, SEXP beta);
+RcppExport SEXP _granary_core_class_scores(SEXP truthSEXP, SEXP predictedSEXP, SEXP weightsSEXP, SEXP classesSEXP, SEXP betaSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type truth(truthSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type predicted(predictedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type weights(weightsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type classes(classesSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type beta(betaSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_class_scores(truth, predicted, weights, classes, beta));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_probability_scores
+SEXP core_probability_scores(SEXP prob, SEXP truth, SEXP weights);
+RcppExport SEXP _granary_core_probability_scores(SEXP probSEXP, SEXP truthSEXP, SEXP weightsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type prob(probSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type truth(truthSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type weights(weightsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_probability_scores(prob, truth, weights));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_area_under_roc
+SEXP core_area_under_roc(SEXP score, SEXP positive, SEXP weights);
+RcppExport SEXP _granary_core_area_under_roc(SEXP scoreSEXP, SEXP positiveSEXP, SEXP weightsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type score(scoreSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type positive(positiveSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type weights(weightsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_area_under_roc(score, positive, weights));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_forest
 SEXP core_forest(SEXP x, SEXP y, SEXP weights, SEXP options, SEXP seed, SEXP progress);
 RcppExport SEXP _granary_core_forest(SEXP xSEXP, SEXP ySEXP, SEXP weightsSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
@@ -5723,6 +5931,23 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_margin_game", (DL_FUNC) &_granary_core_margin_game, 5},
     {"_granary_core_potential", (DL_FUNC) &_granary_core_potential, 4},
     {"_granary_core_boost_bound", (DL_FUNC) &_granary_core_boost_bound, 5},
+    {"_granary_core_cv_linear", (DL_FUNC) &_granary_core_cv_linear, 4},
+    {"_granary_core_cv_linear_moment", (DL_FUNC) &_granary_core_cv_linear_moment, 4},
+    {"_granary_core_cv_linear_difference", (DL_FUNC) &_granary_core_cv_linear_difference, 6},
+    {"_granary_core_cv_linear_matrix", (DL_FUNC) &_granary_core_cv_linear_matrix, 2},
+    {"_granary_core_loss_moments", (DL_FUNC) &_granary_core_loss_moments, 4},
+    {"_granary_core_loss_moments_from", (DL_FUNC) &_granary_core_loss_moments_from, 4},
+    {"_granary_core_mean_moment", (DL_FUNC) &_granary_core_mean_moment, 2},
+    {"_granary_core_cv_plan", (DL_FUNC) &_granary_core_cv_plan, 1},
+    {"_granary_core_overlap_law", (DL_FUNC) &_granary_core_overlap_law, 2},
+    {"_granary_core_nadeau_bengio", (DL_FUNC) &_granary_core_nadeau_bengio, 4},
+    {"_granary_core_conservative", (DL_FUNC) &_granary_core_conservative, 2},
+    {"_granary_core_corrected_t", (DL_FUNC) &_granary_core_corrected_t, 2},
+    {"_granary_core_t_test", (DL_FUNC) &_granary_core_t_test, 5},
+    {"_granary_core_five_by_two", (DL_FUNC) &_granary_core_five_by_two, 2},
+    {"_granary_core_class_scores", (DL_FUNC) &_granary_core_class_scores, 5},
+    {"_granary_core_probability_scores", (DL_FUNC) &_granary_core_probability_scores, 3},
+    {"_granary_core_area_under_roc", (DL_FUNC) &_granary_core_area_under_roc, 3},
     {"_granary_core_forest", (DL_FUNC) &_granary_core_forest, 6},
     {"_granary_core_hold_trees", (DL_FUNC) &_granary_core_hold_trees, 1},
     {"_granary_core_trees_alive", (DL_FUNC) &_granary_core_trees_alive, 1},
