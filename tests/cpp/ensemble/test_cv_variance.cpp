@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/convergence.h"
 #include "core/linalg/dense.h"
 #include "core/random/rng.h"
 #include "ensemble/cv_linear.h"
