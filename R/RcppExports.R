@@ -409,6 +409,34 @@ core_forest_leaves <- function(x, trees, threads, progress) {
     .Call(`_granary_core_forest_leaves`, x, trees, threads, progress)
 }
 
+core_method_table <- function(x, options) {
+    .Call(`_granary_core_method_table`, x, options)
+}
+
+core_method_pairs <- function(x, ranks, options, seed, progress) {
+    .Call(`_granary_core_method_pairs`, x, ranks, options, seed, progress)
+}
+
+core_method_profile <- function(x, maximize, at) {
+    .Call(`_granary_core_method_profile`, x, maximize, at)
+}
+
+core_row_weights <- function(x, size, kind, options) {
+    .Call(`_granary_core_row_weights`, x, size, kind, options)
+}
+
+core_rank_groups <- function(ranks, critical) {
+    .Call(`_granary_core_rank_groups`, ranks, critical)
+}
+
+core_range_quantile <- function(p, k) {
+    .Call(`_granary_core_range_quantile`, p, k)
+}
+
+core_range_upper <- function(q, k) {
+    .Call(`_granary_core_range_upper`, q, k)
+}
+
 core_transfer_forest <- function(x, label, options, seed, progress) {
     .Call(`_granary_core_transfer_forest`, x, label, options, seed, progress)
 }

@@ -1303,6 +1303,89 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_method_table
+SEXP core_method_table(SEXP x, SEXP options);
+RcppExport SEXP _granary_core_method_table(SEXP xSEXP, SEXP optionsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_method_table(x, options));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_method_pairs
+SEXP core_method_pairs(SEXP x, SEXP ranks, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_method_pairs(SEXP xSEXP, SEXP ranksSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type ranks(ranksSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_method_pairs(x, ranks, options, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_method_profile
+SEXP core_method_profile(SEXP x, SEXP maximize, SEXP at);
+RcppExport SEXP _granary_core_method_profile(SEXP xSEXP, SEXP maximizeSEXP, SEXP atSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type maximize(maximizeSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type at(atSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_method_profile(x, maximize, at));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_row_weights
+SEXP core_row_weights(SEXP x, SEXP size, SEXP kind, SEXP options);
+RcppExport SEXP _granary_core_row_weights(SEXP xSEXP, SEXP sizeSEXP, SEXP kindSEXP, SEXP optionsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type size(sizeSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type kind(kindSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_row_weights(x, size, kind, options));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_rank_groups
+SEXP core_rank_groups(SEXP ranks, SEXP critical);
+RcppExport SEXP _granary_core_rank_groups(SEXP ranksSEXP, SEXP criticalSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type ranks(ranksSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type critical(criticalSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_rank_groups(ranks, critical));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_range_quantile
+SEXP core_range_quantile(SEXP p, SEXP k);
+RcppExport SEXP _granary_core_range_quantile(SEXP pSEXP, SEXP kSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type p(pSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type k(kSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_range_quantile(p, k));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_range_upper
+SEXP core_range_upper(SEXP q, SEXP k);
+RcppExport SEXP _granary_core_range_upper(SEXP qSEXP, SEXP kSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type q(qSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type k(kSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_range_upper(q, k));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_transfer_forest
 SEXP core_transfer_forest(SEXP x, SEXP label, SEXP options, SEXP seed, SEXP progress);
 RcppExport SEXP _granary_core_transfer_forest(SEXP xSEXP, SEXP labelSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
@@ -5953,6 +6036,13 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_trees_alive", (DL_FUNC) &_granary_core_trees_alive, 1},
     {"_granary_core_forest_predict", (DL_FUNC) &_granary_core_forest_predict, 5},
     {"_granary_core_forest_leaves", (DL_FUNC) &_granary_core_forest_leaves, 4},
+    {"_granary_core_method_table", (DL_FUNC) &_granary_core_method_table, 2},
+    {"_granary_core_method_pairs", (DL_FUNC) &_granary_core_method_pairs, 5},
+    {"_granary_core_method_profile", (DL_FUNC) &_granary_core_method_profile, 3},
+    {"_granary_core_row_weights", (DL_FUNC) &_granary_core_row_weights, 4},
+    {"_granary_core_rank_groups", (DL_FUNC) &_granary_core_rank_groups, 2},
+    {"_granary_core_range_quantile", (DL_FUNC) &_granary_core_range_quantile, 2},
+    {"_granary_core_range_upper", (DL_FUNC) &_granary_core_range_upper, 2},
     {"_granary_core_transfer_forest", (DL_FUNC) &_granary_core_transfer_forest, 5},
     {"_granary_core_hold_transfer", (DL_FUNC) &_granary_core_hold_transfer, 1},
     {"_granary_core_transfer_alive", (DL_FUNC) &_granary_core_transfer_alive, 1},

@@ -6,6 +6,7 @@
 
 #include "core/base/errors.h"
 #include "core/math/special.h"
+#include "core/math/student_t.h"
 
 namespace granary::ensemble {
 
@@ -85,18 +86,6 @@ double exact_cov(double n, double n1, double kurtosis) {
                      z * z * (q - 2 / n1) * (q - 2 / n1));
   }
   return 2 / (n2 * n2) * sum + kurtosis * (1 + 1 / n1) * (1 + 1 / n1) / n;
-}
-
-double t_cdf(double t, double df) {
-  if (std::isinf(df)) return normal_cdf(t);
-  const double tail = 0.5 * beta_p(df / 2, 0.5, df / (df + t * t));
-  return t > 0 ? 1 - tail : tail;
-}
-
-double t_quantile(double p, double df) {
-  if (std::isinf(df)) return normal_quantile(p);
-  const double tail = std::min(p, 1 - p), b = beta_p_inverse(df / 2, 0.5, 2 * tail), t = std::sqrt(df * (1 / b - 1));
-  return p < 0.5 ? -t : t;
 }
 
 }  // namespace
@@ -232,12 +221,12 @@ CvTest t_test(double estimate, double variance, double df, double rope, double l
     return out;
   }
   out.statistic = estimate / se;
-  out.p_value = 2 * t_cdf(-std::abs(out.statistic), df);
-  const double q = t_quantile(0.5 + level / 2, df);
+  out.p_value = 2 * student_t_cdf(-std::abs(out.statistic), df);
+  const double q = student_t_quantile(0.5 + level / 2, df);
   out.low = estimate - q * se;
   out.high = estimate + q * se;
-  out.below = t_cdf((-rope - estimate) / se, df);
-  out.above = t_cdf((estimate - rope) / se, df);
+  out.below = student_t_cdf((-rope - estimate) / se, df);
+  out.above = student_t_cdf((estimate - rope) / se, df);
   out.inside = std::max(0.0, 1 - out.below - out.above);
   return out;
 }
