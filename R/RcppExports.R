@@ -285,6 +285,30 @@ core_nearest_own <- function(n, distance, k, progress) {
     .Call(`_granary_core_nearest_own`, n, distance, k, progress)
 }
 
+core_kernel_elm <- function(x, y, options, seed, progress) {
+    .Call(`_granary_core_kernel_elm`, x, y, options, seed, progress)
+}
+
+core_kernel_elm_values <- function(x, centers, beta, gamma) {
+    .Call(`_granary_core_kernel_elm_values`, x, centers, beta, gamma)
+}
+
+core_elm <- function(x, y, options, seed, progress) {
+    .Call(`_granary_core_elm`, x, y, options, seed, progress)
+}
+
+core_elm_values <- function(x, fit) {
+    .Call(`_granary_core_elm_values`, x, fit)
+}
+
+core_plain_classifier <- function(x, y, options, seed, progress) {
+    .Call(`_granary_core_plain_classifier`, x, y, options, seed, progress)
+}
+
+core_plain_probabilities <- function(x, fit, threads, progress) {
+    .Call(`_granary_core_plain_probabilities`, x, fit, threads, progress)
+}
+
 core_boost <- function(x, data, options, learner, seed, progress) {
     .Call(`_granary_core_boost`, x, data, options, learner, seed, progress)
 }

@@ -107,9 +107,9 @@ plot_profile <- function(x, n, ...) {
   # begin where the curves leave 1
   start <- max(0, min(found$at[rowSums(found$share < max(found$share)) > 0], 0.98) - 0.02)
   col <- grDevices::hcl.colors(length(found$names), "Dark 3")
-  draw(graphics::matplot, found$at, found$share, type = "s", lty = 1L, col = col, xlim = c(start, 1), ylim = c(0, 1), bty = "l",
+  draw(graphics::matplot, found$at, found$share, type = "s", lty = 1L, lwd = 2, col = col, xlim = c(start, 1), ylim = c(0, 1), bty = "l",
        xlab = if (x$maximize) "share of the best value" else "best value over own", ylab = "share of data sets", user = list(...))
-  graphics::legend("bottomleft", found$names, col = col, lty = 1L, bty = "n", cex = 0.75)
+  graphics::legend("bottomleft", found$names, col = col, lty = 1L, lwd = 2, bty = "n", cex = 0.75)
 }
 
 plot_ranks <- function(x, n, ...) {

@@ -907,6 +907,85 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_kernel_elm
+SEXP core_kernel_elm(SEXP x, SEXP y, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_kernel_elm(SEXP xSEXP, SEXP ySEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type y(ySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_kernel_elm(x, y, options, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_kernel_elm_values
+SEXP core_kernel_elm_values(SEXP x, SEXP centers, SEXP beta, SEXP gamma);
+RcppExport SEXP _granary_core_kernel_elm_values(SEXP xSEXP, SEXP centersSEXP, SEXP betaSEXP, SEXP gammaSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type centers(centersSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type beta(betaSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type gamma(gammaSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_kernel_elm_values(x, centers, beta, gamma));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_elm
+SEXP core_elm(SEXP x, SEXP y, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_elm(SEXP xSEXP, SEXP ySEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type y(ySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_elm(x, y, options, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_elm_values
+SEXP core_elm_values(SEXP x, SEXP fit);
+RcppExport SEXP _granary_core_elm_values(SEXP xSEXP, SEXP fitSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type fit(fitSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_elm_values(x, fit));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_plain_classifier
+SEXP core_plain_classifier(SEXP x, SEXP y, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_plain_classifier(SEXP xSEXP, SEXP ySEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type y(ySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_plain_classifier(x, y, options, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_plain_probabilities
+SEXP core_plain_probabilities(SEXP x, SEXP fit, SEXP threads, SEXP progress);
+RcppExport SEXP _granary_core_plain_probabilities(SEXP xSEXP, SEXP fitSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type fit(fitSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_plain_probabilities(x, fit, threads, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_boost
 SEXP core_boost(SEXP x, SEXP data, SEXP options, SEXP learner, SEXP seed, SEXP progress);
 RcppExport SEXP _granary_core_boost(SEXP xSEXP, SEXP dataSEXP, SEXP optionsSEXP, SEXP learnerSEXP, SEXP seedSEXP, SEXP progressSEXP) {
@@ -6005,6 +6084,12 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_nearest", (DL_FUNC) &_granary_core_nearest, 4},
     {"_granary_core_nearest_dist", (DL_FUNC) &_granary_core_nearest_dist, 5},
     {"_granary_core_nearest_own", (DL_FUNC) &_granary_core_nearest_own, 4},
+    {"_granary_core_kernel_elm", (DL_FUNC) &_granary_core_kernel_elm, 5},
+    {"_granary_core_kernel_elm_values", (DL_FUNC) &_granary_core_kernel_elm_values, 4},
+    {"_granary_core_elm", (DL_FUNC) &_granary_core_elm, 5},
+    {"_granary_core_elm_values", (DL_FUNC) &_granary_core_elm_values, 2},
+    {"_granary_core_plain_classifier", (DL_FUNC) &_granary_core_plain_classifier, 5},
+    {"_granary_core_plain_probabilities", (DL_FUNC) &_granary_core_plain_probabilities, 4},
     {"_granary_core_boost", (DL_FUNC) &_granary_core_boost, 6},
     {"_granary_core_boost_score", (DL_FUNC) &_granary_core_boost_score, 6},
     {"_granary_core_boost_staged", (DL_FUNC) &_granary_core_boost_staged, 6},
