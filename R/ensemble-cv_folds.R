@@ -1,7 +1,8 @@
 #' Splits for cross-validation
 #'
-#' Which rows are tested when: folds of a partition, repeated partitions, random splits or each row by itself; balanced over classes, or with groups of rows kept
-#' together. [cv_error()] and [benchmark_classifiers()] test every learner on the same splits.
+#' Which rows are tested when: folds of a partition, repeated partitions, random splits or each row by itself; balanced
+#' over classes, or with groups of rows kept together. [cv_error()] and [benchmark_classifiers()] test every learner on
+#' the same splits.
 #'
 #' @details
 #' \describe{
@@ -9,8 +10,9 @@
 #' \item{`"random"`}{`n_rep` test sets drawn at random, each a share `test` of the rows ("complete random selection").}
 #' \item{`"loo"`}{every row, or every group, is a test set.}
 #' }
-#' All other rows are trained on. `strata` balances the test sets: every class has its share in each, and numbers are cut into quarters by their ranks first. With `group` rows of one group
-#' are never on both sides; the largest groups are dealt first, each to the fold with the fewest rows.
+#' All other rows are trained on. `strata` balances the test sets: every class has its share in each, and numbers are
+#' cut into quarters by their ranks first. With `group` rows of one group are never on both sides; the largest groups
+#' are dealt first, each to the fold with the fewest rows.
 #'
 #' @param n Number of rows, or the data: a vector, matrix or data frame.
 #' @param folds Number of folds, or the fold of every row.
@@ -21,8 +23,9 @@
 #' @param group Groups of rows that stay together, one label per row, or `NULL`.
 #' @param x,object Splits.
 #' @param ... Passed to [graphics::image()].
-#' @return An object of class `granary_cv_folds`: `test`, a list with the rows of each test set; `table`, a data frame with `split`, `rep`, `fold`, the number of rows trained on and
-#'   tested; `scheme`. Drawn from R's random numbers: use [set.seed()].
+#' @return An object of class `granary_cv_folds`: `test`, a list with the rows of each test set; `table`, a data frame
+#'   with `split`, `rep`, `fold`, the number of rows trained on and tested; `scheme`. Drawn from R's random numbers: use
+#'   [set.seed()].
 #' @seealso [cv_error()], [cv_plan()]
 #' @export
 #' @examples
@@ -39,14 +42,14 @@ cv_folds <- function(n, folds = 10, scheme = c("kfold", "random", "loo"), n_rep 
   if (n < 2L) abort_input(sprintf("`n` must have at least 2 rows, but it has %d.", n), "n")
   scheme <- check_choice(scheme, c("kfold", "random", "loo"))
   n_rep <- check_count(n_rep, upper = 1e5, allow_null = TRUE)
-  labels <- if (length(folds) != 1L) check_labels(folds, n, "folds")
+  labels <- if (length(folds) != 1L) one_label_each(folds, n, "folds")
   if (!is.null(labels) && scheme != "kfold") {
     abort_input("The fold of every row can be given for scheme = \"kfold\" only.", "folds")
   }
   if (is.null(labels) && scheme == "kfold") folds <- check_count(folds, lower = 2, upper = n)
   test <- check_number(test, lower = 0, upper = 1, strict_lower = TRUE, strict_upper = TRUE)
   if (!is.null(strata)) strata <- check_strata(strata, n)
-  if (!is.null(group)) group <- check_labels(group, n, "group")
+  if (!is.null(group)) group <- one_label_each(group, n, "group")
   if (!is.null(strata) && !is.null(group)) {
     abort_input("Give `strata` or `group`, not both: groups that stay whole cannot be balanced as well.", "group")
   }
@@ -72,18 +75,20 @@ cv_folds <- function(n, folds = 10, scheme = c("kfold", "random", "loo"), n_rep 
 }
 
 # One label per row, of any kind, as numbers of groups.
-check_labels <- function(x, n, arg) {
+one_label_each <- function(x, n, arg) {
   if (!is.atomic(x) || is.null(x) || !is.null(dim(x))) fail_input(arg, "one label per row", describe(x))
   if (length(x) != n) {
     abort_input(sprintf("`%s` must have one label per row, %d, but it has %d.", arg, n, length(x)), arg)
   }
-  if (anyNA(x)) abort_input(sprintf("`%s` must have no missing labels, but label %d is NA.", arg, which(is.na(x))[1L]), arg)
+  if (anyNA(x)) {
+    abort_input(sprintf("`%s` must have no missing labels, but label %d is NA.", arg, which(is.na(x))[1L]), arg)
+  }
   as.integer(factor(x))
 }
 
 # Numbers with many values are cut into quarters.
 check_strata <- function(strata, n) {
-  values <- check_labels(strata, n, "strata")
+  values <- one_label_each(strata, n, "strata")
   if (!is.numeric(strata) || max(values) <= 10L) return(values)
   as.integer(ceiling(4 * rank(strata, ties.method = "first") / n))
 }
@@ -139,7 +144,8 @@ scheme_words <- function(folds) {
   n_rep <- max(folds$table$rep)
   what <- switch(folds$scheme,
     kfold = paste0(max(folds$table$fold), " folds", if (n_rep > 1L) paste0(", ", n_rep, " times")),
-    random = counted(n_rep, "random split", "random splits"), loo = if (folds$group) "one group left out" else "one row left out"
+    random = counted(n_rep, "random split", "random splits"),
+    loo = if (folds$group) "one group left out" else "one row left out"
   )
   paste0(what, if (folds$strata) ", stratified", if (folds$group && folds$scheme != "loo") ", groups kept together")
 }

@@ -1,18 +1,22 @@
 #' A learner for cross-validation and benchmarks
 #'
-#' What [cv_error()] and [benchmark_classifiers()] test: a method of granary by its name, two functions of your own, or a model of parsnip or mlr3; with a grid of
-#' arguments if they are to be chosen inside each training set.
+#' What [cv_error()] and [benchmark_classifiers()] test: a method of granary by its name, two functions of your own, or
+#' a model of parsnip or mlr3; with a grid of arguments if they are to be chosen inside each training set.
 #'
 #' @details
 #' `learner` may be
 #'
-#' * `"mean"`, `"lm"` or `"ridge"` (with `lambda`), linear smoothers for numbers, for which [cv_error()] has exact variances and needs one fit only;
-#' * a method of granary that predicts: `"forest"`, `"svm"`, `"lasso"`, `"boost"`, `"gp_classify"`, `"kernel_elm"`, `"pnn"` and so on, or a method of [benchmark_baseline()];
-#' * a function `fit(x, y, ...)` with `predict = function(fit, newdata)`, which returns numbers, classes, or a matrix of probabilities with one column per class;
+#' * `"mean"`, `"lm"` or `"ridge"` (with `lambda`), linear smoothers for numbers, for which [cv_error()] has exact
+#'   variances and needs one fit only;
+#' * a method of granary that predicts: `"forest"`, `"svm"`, `"lasso"`, `"boost"`, `"gp_classify"`, `"kernel_elm"`,
+#'   `"pnn"` and so on, or a method of [benchmark_baseline()];
+#' * a function `fit(x, y, ...)` with `predict = function(fit, newdata)`, which returns numbers, classes, or a matrix of
+#'   probabilities with one column per class;
 #' * a model specification of parsnip or a workflow of tidymodels, or a learner of mlr3.
 #'
-#' Further arguments go to the fit. With `grid`, a data frame with one row per setting, the setting with the smallest loss in an inner cross-validation of the training rows is taken,
-#' each time anew: nested cross-validation, so that the choice does not flatter the estimate.
+#' Further arguments go to the fit. With `grid`, a data frame with one row per setting, the setting with the smallest
+#' loss in an inner cross-validation of the training rows is taken, each time anew: nested cross-validation, so that the
+#' choice does not flatter the estimate.
 #'
 #' @param learner What to fit, see Details.
 #' @param ... Arguments of the fit.
@@ -54,10 +58,11 @@ cv_learner <- function(learner, ..., predict = NULL, grid = NULL, inner = 5, lab
   if (kind %in% c("parsnip", "mlr3") && (length(arguments) > 0L || !is.null(grid))) {
     abort_input(sprintf("Set the arguments in the learner of %s itself, and tune there.", kind), "learner")
   }
-  if (is.null(label)) label <- switch(kind, "function" = "function", parsnip = class(learner)[1L], mlr3 = learner$id, learner)
-  seal(structure(list(kind = kind, learner = learner, predict = predict, arguments = arguments, grid = grid, inner = inner,
-                      label = label),
-                 class = "granary_cv_learner"))
+  if (is.null(label)) {
+    label <- switch(kind, "function" = "function", parsnip = class(learner)[1L], mlr3 = learner$id, learner)
+  }
+  seal(structure(list(kind = kind, learner = learner, predict = predict, arguments = arguments, grid = grid,
+                      inner = inner, label = label), class = "granary_cv_learner"))
 }
 
 linear_learners <- c("mean", "lm", "ridge")
@@ -66,7 +71,9 @@ learner_kind <- function(learner) {
   if (is.function(learner)) return("function")
   if (inherits(learner, c("model_spec", "workflow"))) return("parsnip")
   if (inherits(learner, "Learner")) return("mlr3")
-  if (is.list(learner) && !is.object(learner) && is.function(learner$fit) && is.function(learner$predict)) return("function")
+  if (is.list(learner) && !is.object(learner) && is.function(learner$fit) && is.function(learner$predict)) {
+    return("function")
+  }
   known <- c(linear_learners, names(learners()), baseline_classifiers)
   if (!is.character(learner) || length(learner) != 1L || is.na(learner)) {
     fail_input("learner", "the name of a method, a function, list(fit, predict), or a learner of parsnip or mlr3",
@@ -91,7 +98,8 @@ known_learner_words <- function(learner, words) {
   known <- c(names(learner_formals(learners()[[learner]])), "weights")
   wrong <- setdiff(words, known)
   if (length(wrong) == 0L) return(invisible())
-  abort_input(sprintf("%s() has no argument `%s`.%s", learner, wrong[1L], did_you_mean(wrong[1L], known, "`")), "learner")
+  abort_input(sprintf("%s() has no argument `%s`.%s", learner, wrong[1L], did_you_mean(wrong[1L], known, "`")),
+              "learner")
 }
 
 as_cv_learner <- function(learner) {
@@ -107,14 +115,20 @@ print.granary_cv_learner <- function(x, ...) {
   from <- switch(x$kind, granary = "a method of granary", linear = "a linear smoother", baseline = "a baseline",
                  "function" = "two functions", x$kind)
   cli::cat_line("Learner \"", x$label, "\": ", from)
-  if (length(x$arguments) > 0L) cli::cat_line("  ", paste0(names(x$arguments), " = ", vapply(x$arguments, describe, ""), collapse = ", "))
-  if (!is.null(x$grid)) cli::cat_line("  ", nrow(x$grid), " settings of ", paste(names(x$grid), collapse = ", "), ", chosen by ", x$inner, " inner folds")
+  if (length(x$arguments) > 0L) {
+    cli::cat_line("  ", paste0(names(x$arguments), " = ", vapply(x$arguments, describe, ""), collapse = ", "))
+  }
+  if (!is.null(x$grid)) {
+    cli::cat_line("  ", nrow(x$grid), " settings of ", paste(names(x$grid), collapse = ", "), ", chosen by ", x$inner,
+                  " inner folds")
+  }
   invisible(x)
 }
 
-# ---- fitting and predicting --------------------------------------------------------------------------------------------------------------------------
+# ---- fitting and predicting ------------------------------------
 
-# What a learner says of new rows: list(response) for numbers, list(class, prob) for classes, prob perhaps NULL; `chosen`, the row of the grid.
+# What a learner says of new rows: list(response) for numbers, list(class, prob) for classes, prob perhaps NULL;
+# `chosen`, the row of the grid.
 # `levels`: NULL for numbers. `loss` decides in a grid.
 learner_run <- function(learner, x, y, newdata, levels, loss, want_prob = FALSE) {
   chosen <- NULL
@@ -130,25 +144,32 @@ learner_run <- function(learner, x, y, newdata, levels, loss, want_prob = FALSE)
 
 learner_tune <- function(learner, x, y, levels, loss) {
   n <- NROW(y)
-  fold <- if (is.null(levels)) make_folds(n, min(learner$inner, n)) else stratified_folds(as.integer(y), min(learner$inner, n))
+  fold <- if (is.null(levels)) {
+    make_folds(n, min(learner$inner, n))
+  } else {
+    stratified_folds(as.integer(y), min(learner$inner, n))
+  }
   losses <- vapply(seq_len(nrow(learner$grid)), function(row) {
     arguments <- learner$arguments
     arguments[names(learner$grid)] <- learner$grid[row, , drop = FALSE]
     parts <- vapply(sort(unique(fold)), function(f) {
       out <- fold == f
       answer <- tryCatch(
-        learner_once(learner, arguments, take_rows(x, !out), y[!out], take_rows(x, out), levels, loss_needs_prob(loss)),
+        learner_once(learner, arguments, learner_rows(x, !out), y[!out], learner_rows(x, out), levels,
+                     loss_needs_prob(loss)),
         error = function(e) NULL
       )
       if (is.null(answer)) NA_real_ else split_loss(loss, y[out], answer, levels)$mean
     }, 0)
     mean(parts)
   }, 0)
-  if (all(is.na(losses))) abort_numeric(sprintf("No setting of learner \"%s\" could be fitted on all inner folds.", learner$label))
+  if (all(is.na(losses))) {
+    abort_numeric(sprintf("No setting of learner \"%s\" could be fitted on all inner folds.", learner$label))
+  }
   which.min(losses)
 }
 
-take_rows <- function(x, rows) if (is.null(dim(x))) x[rows] else x[rows, , drop = FALSE]
+learner_rows <- function(x, rows) if (is.null(dim(x))) x[rows] else x[rows, , drop = FALSE]
 
 learner_once <- function(learner, arguments, x, y, newdata, levels, want_prob) {
   mode <- if (is.null(levels)) "regression" else "classification"
@@ -178,13 +199,17 @@ granary_once <- function(learner, arguments, x, y, newdata, mode, levels, want_p
   row <- learners()[[learner$learner]]
   if (is.null(row$modes[[mode]])) abort_input(sprintf("%s() does not do %s.", row$fun, mode), "learner")
   prob <- want_prob && "prob" %in% learner_types(row, mode)
-  if (want_prob && !prob) abort_input(sprintf("%s() gives no probabilities, which this loss needs.", row$fun), "learner")
+  if (want_prob && !prob) {
+    abort_input(sprintf("%s() gives no probabilities, which this loss needs.", row$fun), "learner")
+  }
   weights <- arguments$weights
   arguments$weights <- NULL
   given <- learner_arguments(row, mode, prob, arguments)
   features <- as.data.frame(x)
-  fit <- learner_fit(row, features, if (is.null(levels)) y else droplevels(factor(levels[as.integer(y)], levels)), given, weights)
-  learner_answer(row, fit, as.data.frame(newdata), if (mode == "regression") "response" else if (prob) "prob" else "class")
+  fit <- learner_fit(row, features, if (is.null(levels)) y else droplevels(factor(levels[as.integer(y)], levels)),
+                     given, weights)
+  learner_answer(row, fit, as.data.frame(newdata),
+                 if (mode == "regression") "response" else if (prob) "prob" else "class")
 }
 
 parsnip_once <- function(spec, x, y, newdata, mode, want_prob) {
@@ -236,6 +261,8 @@ learner_reply <- function(raw, n, levels, label) {
   if (length(raw) != n || !is.atomic(raw)) wrong(paste(n, "classes"))
   words <- words_of(raw, levels)
   unknown <- which(is.na(words) | !words %in% levels)
-  if (length(unknown) > 0L) wrong(sprintf("one of the classes %s", paste0("\"", utils::head(levels, 6L), "\"", collapse = ", ")))
+  if (length(unknown) > 0L) {
+    wrong(sprintf("one of the classes %s", paste0("\"", utils::head(levels, 6L), "\"", collapse = ", ")))
+  }
   list(class = factor(words, levels), prob = NULL)
 }

@@ -1,24 +1,29 @@
 #' The variance of a cross-validated error
 #'
-#' How much a cross-validated error varies: for a result of [cv_error()] by any of its methods and by the conservative estimate, which fits anew, or for bare means of splits from any other software.
+#' How much a cross-validated error varies: for a result of [cv_error()] by any of its methods and by the conservative
+#' estimate, which fits anew, or for bare means of splits from any other software.
 #'
 #' @details
-#' For a vector of \eqn{J} means, `"nadeau_bengio"` is \eqn{(1/J + \rho/(1-\rho)) S^2}{(1/J + rho/(1 - rho)) S^2} with the correlation \eqn{\rho}{rho} of two splits, by default \eqn{n_2/n}{n2/n}, and `"naive"` is \eqn{S^2/J}.
+#' For a vector of \eqn{J} means, `"nadeau_bengio"` is \eqn{(1/J + \rho/(1-\rho)) S^2}{(1/J + rho/(1 - rho)) S^2} with
+#' the correlation \eqn{\rho}{rho} of two splits, by default \eqn{n_2/n}{n2/n}, and `"naive"` is \eqn{S^2/J}.
 #'
-#' `"conservative"` splits the rows into halves `n_rep` times and runs the same number of random splits with the same test size in both: \eqn{\frac{1}{2M} \sum_m (\mu_{1m} - \mu_{2m})^2}{sum_m (mu_1m - mu_2m)^2 / (2M)}. It is
-#' unbiased for training sets of \eqn{\lfloor n/2 \rfloor - n_2}{floor(n/2) - n2} rows, and so too large for yours.
+#' `"conservative"` splits the rows into halves `n_rep` times and runs the same number of random splits with the same
+#' test size in both: \eqn{\frac{1}{2M} \sum_m (\mu_{1m} - \mu_{2m})^2}{sum_m (mu_1m - mu_2m)^2 / (2M)}. It is unbiased
+#' for training sets of \eqn{\lfloor n/2 \rfloor - n_2}{floor(n/2) - n2} rows, and so too large for yours.
 #'
 #' The moment approximation can be negative for very few rows; it is `NA` then, with a warning.
 #'
 #' @section Which method when:
-#' `"exact"` wherever there is one; `"moment"` for absolute error and losses of your own with least squares; `"nadeau_bengio"` for everything else, with random splits; `"conservative"` to stay on the safe side.
+#' `"exact"` wherever there is one; `"moment"` for absolute error and losses of your own with least squares;
+#' `"nadeau_bengio"` for everything else, with random splits; `"conservative"` to stay on the safe side.
 #'
 #' @param object A result of [cv_error()], or the means of the splits.
 #' @param method Which estimates; several may be given.
 #' @param n1,n2 For means: rows trained on and tested in each split.
 #' @param rho Correlation of two splits, or `NULL` for \eqn{n_2/n}{n2/n}.
 #' @param n_rep Halvings of the conservative estimate.
-#' @return A data frame with one row per method: `method`, `estimate`, `variance`, `std.error`, `df` of the t distribution for an interval.
+#' @return A data frame with one row per method: `method`, `estimate`, `variance`, `std.error`, `df` of the t
+#'   distribution for an interval.
 #' @seealso [cv_error()], [cv_bounds()]
 #' @references Nadeau, C. and Bengio, Y. (2003). Inference for the generalization error. *Machine Learning* 52, 239-281.
 #' @export
@@ -28,7 +33,8 @@
 #' set.seed(1)
 #' fit <- cv_error(mtcars["wt"], mtcars$mpg, scheme = "random", test = 0.2)
 #' cv_variance(fit, c("exact", "moment", "nadeau_bengio", "conservative"))
-cv_variance <- function(object, method = c("auto", "exact", "moment", "nadeau_bengio", "conservative", "naive"), n1 = NULL,
+cv_variance <- function(object, method = c("auto", "exact", "moment", "nadeau_bengio", "conservative", "naive"),
+                        n1 = NULL,
                         n2 = NULL, rho = NULL, n_rep = 10) {
   if (missing(object)) fail_missing("object")
   choices <- c("auto", "exact", "moment", "nadeau_bengio", "conservative", "naive")
@@ -37,20 +43,26 @@ cv_variance <- function(object, method = c("auto", "exact", "moment", "nadeau_be
   n_rep <- check_count(n_rep)
   if (!inherits(object, "granary_cv_error")) return(bare_variance(object, method, n1, n2, rho))
   check_fit(object)
-  if (!is.null(n1) || !is.null(n2)) abort_input("`n1` and `n2` are known from the splits.", if (is.null(n1)) "n2" else "n1")
+  if (!is.null(n1) || !is.null(n2)) {
+    abort_input("`n1` and `n2` are known from the splits.", if (is.null(n1)) "n2" else "n1")
+  }
   method[method == "auto"] <- object$method
   do.call(rbind, lapply(unique(method), function(one) variance_row(object, one, rho, n_rep)))
 }
 
 check_methods <- function(method, choices) {
-  if (!is.character(method) || length(method) == 0L || anyNA(method)) fail_input("method", "names of methods", describe(method))
+  if (!is.character(method) || length(method) == 0L || anyNA(method)) {
+    fail_input("method", "names of methods", describe(method))
+  }
   vapply(method, check_choice, "", choices = choices, arg = "method", USE.NAMES = FALSE)
 }
 
 bare_variance <- function(means, method, n1, n2, rho) {
   means <- check_vector(means, "object", min_length = 2L)
   if (any(method %in% c("exact", "moment", "conservative"))) {
-    abort_input("For bare means of splits there are \"nadeau_bengio\" and \"naive\": the others need the result of cv_error().", "method")
+    abort_input(
+      "For bare means of splits there are \"nadeau_bengio\" and \"naive\": the others need the result of cv_error().",
+      "method")
   }
   method[method == "auto"] <- "nadeau_bengio"
   needs <- "nadeau_bengio" %in% method && is.null(rho)
@@ -60,7 +72,11 @@ bare_variance <- function(means, method, n1, n2, rho) {
 }
 
 spread_row <- function(means, method, n1, n2, rho = NULL) {
-  value <- if (method == "naive") core_nadeau_bengio(means, 1, 1, 0) else core_nadeau_bengio(means, n1, n2, if (is.null(rho)) NaN else rho)
+  value <- if (method == "naive") {
+    core_nadeau_bengio(means, 1, 1, 0)
+  } else {
+    core_nadeau_bengio(means, n1, n2, if (is.null(rho)) NaN else rho)
+  }
   method_row(method, mean(means), na_for_nan(value), length(means) - 1)
 }
 
@@ -72,13 +88,17 @@ method_row <- function(method, estimate, variance, df) {
 method_absent <- function(object, method) {
   linear <- object$problem$learner$kind == "linear"
   if (method == "exact") {
-    if (!linear || is.null(object$details)) return("it is for the learners \"mean\", \"lm\" and \"ridge\" with fixed arguments")
+    if (!linear || is.null(object$details)) {
+      return("it is for the learners \"mean\", \"lm\" and \"ridge\" with fixed arguments")
+    }
     if (object$loss != "squared") return("it is for the squared error")
   }
   if (method == "moment") {
     if (!linear) return("it is for the learners \"mean\", \"lm\" and \"ridge\"")
     if (is.null(object$levels) && is.null(object$details)) return("it is for learners with fixed arguments")
-    if (object$loss == "function" && length(object$prediction$loss) == 0L) return("it needs a loss with one number per row")
+    if (object$loss == "function" && length(object$prediction$loss) == 0L) {
+      return("it needs a loss with one number per row")
+    }
   }
   if (method %in% c("nadeau_bengio", "naive") && length(object$split_mean) < 2L) return("it needs at least two splits")
   NULL
@@ -123,8 +143,11 @@ set_variance <- function(object, method) {
   object$std.error <- c(table$std.error[table$method == object$method], NA_real_)[1L]
   heavy <- object$details$kurtosis
   if (object$method == "exact" && is.null(object$settings$kurtosis) && heavy > 20) {
-    warn_input(sprintf(paste0("The residuals have an excess kurtosis of %.0f: the variance of squared errors rests on a fourth moment that few ",
-                              "rows decide. Look at the residuals, or take loss = \"absolute\"."), heavy), "y")
+    warn_input(
+      sprintf(paste0(
+        "The residuals have an excess kurtosis of %.0f: the variance of squared errors rests on a fourth moment that ",
+        "few ",
+        "rows decide. Look at the residuals, or take loss = \"absolute\"."), heavy), "y")
   }
   object
 }
@@ -168,8 +191,10 @@ moment_variance <- function(object) {
                                    progress_bar("moments"))$total
   }
   if (value < 0) {
-    warn_input("The moment approximation is negative: there are too few rows for it. Take method = \"exact\" where there is one, or \"nadeau_bengio\".",
-               "method")
+    warn_input(
+      paste("The moment approximation is negative: there are too few rows for it.",
+            "Take method = \"exact\" where there is one, or \"nadeau_bengio\"."),
+      "method")
     return(NA_real_)
   }
   value
@@ -197,8 +222,9 @@ conservative_variance <- function(object, n_rep) {
     order <- sample.int(n)
     vapply(list(order[seq_len(half)], order[half + seq_len(half)]), function(rows) {
       folds <- cv_folds(half, scheme = "random", n_rep = splits, test = n2 / half)
-      suppressWarnings(cv_error.default(take_rows(problem$x, rows), problem$y[rows], problem$learner, problem$loss, folds,
-                                        method = if (splits > 1L) "naive" else "auto", kurtosis = 0, threads = 1))$estimate
+      suppressWarnings(cv_error.default(learner_rows(problem$x, rows), problem$y[rows], problem$learner, problem$loss,
+                                        folds, method = if (splits > 1L) "naive" else "auto", kurtosis = 0,
+                                        threads = 1))$estimate
     }, 0)
   }, "halves")
   means <- do.call(rbind, means)

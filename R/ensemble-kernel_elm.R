@@ -1,17 +1,23 @@
 #' Kernel extreme learning machines
 #'
-#' A classifier that is ridge regression of the classes, coded -1 and 1, on a Gaussian kernel: quick, with both parameters chosen by exact leave-one-out, and among the best of 179 classifiers on 121 data sets.
+#' A classifier that is ridge regression of the classes, coded -1 and 1, on a Gaussian kernel: quick, with both
+#' parameters chosen by exact leave-one-out, and among the best of 179 classifiers on 121 data sets.
 #'
 #' @details
-#' \deqn{\beta = (I/C + K)^{-1} T, \quad K_{ij} = \exp(-\gamma |x_i - x_j|^2)}{beta = (I/C + K)^-1 T, K_ij = exp(-gamma |x_i - x_j|^2)}
-#' with one column of \eqn{T} per class; a row gets the class with the largest \eqn{k(x)'\beta}{k(x)'beta}. One eigendecomposition for each `gamma` gives all `cost` and the leave-one-out values of all rows; the smallest
-#' leave-one-out error rate wins, then the smallest squared error. Time grows with \eqn{n^3} for each `gamma`. Above 5000 rows the kernel is taken at `landmarks` random rows (Nystrom).
+#' \deqn{\beta = (I/C + K)^{-1} T, \quad K_{ij} = \exp(-\gamma |x_i - x_j|^2)}{
+#' beta = (I/C + K)^-1 T, K_ij = exp(-gamma |x_i - x_j|^2)}
+#' with one column of \eqn{T} per class; a row gets the class with the largest \eqn{k(x)'\beta}{k(x)'beta}. One
+#' eigendecomposition for each `gamma` gives all `cost` and the leave-one-out values of all rows; the smallest
+#' leave-one-out error rate wins, then the smallest squared error. Time grows with \eqn{n^3} for each `gamma`. Above
+#' 5000 rows the kernel is taken at `landmarks` random rows (Nystrom).
 #'
-#' `elm()` has a layer of random units in place of the kernel, \eqn{a(w'x + b)}, and least squares behind it: faster still, less accurate, and different after each [set.seed()].
+#' `elm()` has a layer of random units in place of the kernel, \eqn{a(w'x + b)}, and least squares behind it: faster
+#' still, less accurate, and different after each [set.seed()].
 #'
 #' @section Which method when:
-#' `kernel_elm()` for up to some thousand rows of numbers where boundaries are smooth and only classes are wanted. [svm()] gives probabilities and takes other kernels, [gp_classify()] honest probabilities, [forest()] takes factors and missing
-#' values. `elm()` where time counts more than accuracy.
+#' `kernel_elm()` for up to some thousand rows of numbers where boundaries are smooth and only classes are wanted.
+#' [svm()] gives probabilities and takes other kernels, [gp_classify()] honest probabilities, [forest()] takes factors
+#' and missing values. `elm()` where time counts more than accuracy.
 #'
 #' @param x Rows: a numeric matrix or data frame; or a formula.
 #' @param y Classes.
@@ -26,8 +32,11 @@
 #' @param newdata Rows in the columns of the fit; without it the rows of the fit, each left out.
 #' @param type `"class"`, or `"link"` for the values of all classes.
 #' @param ... For the formula: arguments of the default method.
-#' @return An object of class `granary_kernel_elm` or `granary_elm`, inheriting from `granary_fit`: `cost`, `gamma` or `hidden`; `loo`, leave-one-out values; `error`, the leave-one-out error rate; `table`, that error for all settings; `levels`.
-#' @references Huang, G.-B., Zhou, H., Ding, X. and Zhang, R. (2012). Extreme learning machine for regression and multiclass classification. *IEEE Transactions on Systems, Man, and Cybernetics B* 42, 513-529.
+#' @return An object of class `granary_kernel_elm` or `granary_elm`, inheriting from `granary_fit`: `cost`, `gamma` or
+#'   `hidden`; `loo`, leave-one-out values; `error`, the leave-one-out error rate; `table`, that error for all settings;
+#'   `levels`.
+#' @references Huang, G.-B., Zhou, H., Ding, X. and Zhang, R. (2012). Extreme learning machine for regression and
+#'   multiclass classification. *IEEE Transactions on Systems, Man, and Cybernetics B* 42, 513-529.
 #' @seealso [pnn()], [benchmark_classifiers()]
 #' @export
 #' @examples
@@ -48,7 +57,8 @@ kernel_elm.formula <- function(formula, data = NULL, subset, na.action, ...) {
 
 #' @rdname kernel_elm
 #' @export
-kernel_elm.default <- function(x, y = NULL, cost = 2^(-5:14), gamma = 2^seq(-16, 8, 2), standardize = TRUE, landmarks = 2000,
+kernel_elm.default <- function(x, y = NULL, cost = 2^(-5:14), gamma = 2^seq(-16, 8, 2), standardize = TRUE,
+                               landmarks = 2000,
                                threads = NULL, ...) {
   call <- match.call()
   refuse_dots(...)
@@ -59,10 +69,11 @@ kernel_elm.default <- function(x, y = NULL, cost = 2^(-5:14), gamma = 2^seq(-16,
     threads = thread_count(threads)
   )
   found <- core_kernel_elm(data$z, data$y, options, core_seed(), progress_bar("kernel machine"))
-  table <- data.frame(cost = rep(options$cost, length(options$gamma)), gamma = rep(options$gamma, each = length(options$cost)),
-                      error = as.vector(found$table$error), square = as.vector(found$table$square))
-  elm_fit("kernel_elm", data, found$loo, table, generic_call(call, "kernel_elm"), cost = found$cost, gamma = found$gamma,
-          machine = found[c("centers", "beta", "gamma")])
+  table <- data.frame(cost = rep(options$cost, length(options$gamma)),
+                      gamma = rep(options$gamma, each = length(options$cost)), error = as.vector(found$table$error),
+                      square = as.vector(found$table$square))
+  elm_fit("kernel_elm", data, found$loo, table, generic_call(call, "kernel_elm"), cost = found$cost,
+          gamma = found$gamma, machine = found[c("centers", "beta", "gamma")])
 }
 
 #' @rdname kernel_elm
@@ -79,22 +90,24 @@ elm.formula <- function(formula, data = NULL, subset, na.action, ...) {
 
 #' @rdname kernel_elm
 #' @param activation What a random unit does to its input.
-#' @param hidden Numbers of random units to choose from; `NULL` for 20 values from 3 to 200.
+#' @param hidden Numbers of random units to choose from; `NULL` for 20 values from 3 to 200, or to half of the rows.
 #' @export
-elm.default <- function(x, y = NULL, hidden = NULL, activation = c("sine", "sign", "sigmoid", "hardlimit", "triangular", "radial"),
+elm.default <- function(x, y = NULL, hidden = NULL, activation = c("sine", "sign", "sigmoid", "hardlimit", "triangular",
+                                                                   "radial"),
                         standardize = TRUE, ...) {
   call <- match.call()
   refuse_dots(...)
   data <- elm_data(x, y, standardize)
   n <- length(data$y)
-  if (is.null(hidden)) hidden <- unique(pmin(round(exp(seq(log(3), log(200), length.out = 20L))), max(1, n - 1)))
+  if (is.null(hidden)) hidden <- unique(pmin(round(exp(seq(log(3), log(200), length.out = 20L))), max(1, n %/% 2)))
   hidden <- check_vector(hidden, "hidden", lower = 1, upper = 1e5)
   if (any(hidden != round(hidden))) abort_input("`hidden` must be whole numbers.", "hidden")
   activation <- check_choice(activation, c("sine", "sign", "sigmoid", "hardlimit", "triangular", "radial"))
   options <- list(classes = length(data$levels), activation = activation, hidden = unname(hidden))
   found <- core_elm(data$z, data$y, options, core_seed(), progress_bar("learning machine"))
   table <- data.frame(hidden = hidden, error = as.vector(found$table$error), square = as.vector(found$table$square))
-  elm_fit("elm", data, found$loo, table, generic_call(call, "elm"), hidden = found$hidden, activation = activation, machine = found)
+  elm_fit("elm", data, found$loo, table, generic_call(call, "elm"), hidden = found$hidden, activation = activation,
+          machine = found)
 }
 
 # Rows, classes, and how columns were brought to one scale.
@@ -105,7 +118,8 @@ elm_data <- function(x, y, standardize) {
   classes <- tree_classes(y, nrow(x))
   standardize <- check_flag(standardize, "standardize")
   scale <- column_scale(x, standardize)
-  list(z = unname_design(scaled_columns(x, scale)), y = as.integer(classes$y) + 1L, levels = classes$levels, names = colnames(x), scale = scale)
+  list(z = unname_design(scaled_columns(x, scale)), y = as.integer(classes$y) + 1L, levels = classes$levels,
+       names = colnames(x), scale = scale)
 }
 
 column_scale <- function(x, standardize) {
@@ -121,9 +135,10 @@ scaled_columns <- function(x, scale) (x - rep(scale$center, each = nrow(x))) / r
 elm_fit <- function(class, data, loo, table, call, ...) {
   colnames(loo) <- data$levels
   y <- factor(data$levels[data$y], data$levels)
-  error <- mean(max.col(loo, "first") != data$y)
-  new_fit(c(class, "elm_family"), ..., error = error, loo = loo, table = table, y = y, levels = data$levels, columns = data$names,
-          scale = data$scale, n = length(y), call = call, convergence = NULL)
+  loo[is.nan(loo)] <- NA
+  error <- min(table$error)
+  new_fit(c(class, "elm_family"), ..., error = error, loo = loo, table = table, y = y, levels = data$levels,
+          columns = data$names, scale = data$scale, n = length(y), call = call, convergence = NULL)
 }
 
 elm_newdata <- function(object, newdata) {
@@ -150,12 +165,13 @@ elm_values <- function(object, z) {
 #' @export
 print.granary_elm_family <- function(x, ...) {
   kernel <- inherits(x, "granary_kernel_elm")
-  cli::cat_line(if (kernel) "Kernel extreme learning machine" else "Extreme learning machine", ": ", x$n, " rows, ", length(x$columns), " columns, ",
-                length(x$levels), " classes")
+  cli::cat_line(if (kernel) "Kernel extreme learning machine" else "Extreme learning machine", ": ", x$n, " rows, ",
+                length(x$columns), " columns, ", length(x$levels), " classes")
   print_call(x$call)
   chosen <- if (kernel) sprintf("cost = %s, gamma = %s", format(x$cost, digits = 3L), format(x$gamma, digits = 3L)) else
     sprintf("%d %s units", x$hidden, x$activation)
-  cli::cat_line(chosen, ", of ", nrow(x$table), " settings; leave-one-out error ", format(100 * x$error, digits = 3L), "%")
+  cli::cat_line(chosen, ", of ", nrow(x$table), " settings; leave-one-out error ", format(100 * x$error, digits = 3L),
+                "%")
   invisible(x)
 }
 
@@ -178,13 +194,14 @@ plot.granary_elm_family <- function(x, ...) {
     cost <- sort(unique(x$table$cost))
     ordered <- x$table[order(x$table$cost, x$table$gamma), ]
     error <- matrix(ordered$error, length(gamma))
-    draw(graphics::image, log2(gamma), log2(cost), error, col = grDevices::hcl.colors(64L, "Blues", rev = TRUE), xlab = "log2 gamma",
-         ylab = "log2 cost", main = "Leave-one-out error", user = list(...))
+    draw(graphics::image, log2(gamma), log2(cost), error, col = grDevices::hcl.colors(64L, "Blues", rev = TRUE),
+         xlab = "log2 gamma", ylab = "log2 cost", main = "Leave-one-out error", user = list(...))
     graphics::points(log2(x$gamma), log2(x$cost), pch = 4L, lwd = 2)
     return(invisible(x))
   }
   at <- elm_axis(x)
-  draw(graphics::plot, at$value, x$table$error, type = "b", log = if (all(at$value > 0)) "x" else "", pch = 16, col = "#0072B2", xlab = at$name,
+  draw(graphics::plot, at$value, x$table$error, type = "b", log = if (all(at$value > 0)) "x" else "", pch = 16,
+       col = "#0072B2", xlab = at$name,
        ylab = "leave-one-out error", bty = "l", user = list(...))
   invisible(x)
 }
@@ -204,7 +221,8 @@ autoplot.granary_elm_family <- function(object, ...) {  # nolint: object_name_li
     return(gg_canvas(object$table, ggplot2::aes(.data$hidden, .data$error)) + ggplot2::geom_line(colour = "#0072B2") +
              ggplot2::geom_point(colour = "#0072B2") + ggplot2::labs(x = "hidden units", y = "leave-one-out error"))
   }
-  gg_canvas(object$table, ggplot2::aes(log2(.data$gamma), log2(.data$cost), fill = .data$error)) + ggplot2::geom_tile() +
+  gg_canvas(object$table, ggplot2::aes(log2(.data$gamma), log2(.data$cost), fill = .data$error)) +
+    ggplot2::geom_tile() +
     ggplot2::scale_fill_gradientn(colours = grDevices::hcl.colors(64L, "Blues", rev = TRUE)) +
     ggplot2::labs(x = "log2 gamma", y = "log2 cost", fill = "leave-one-out\nerror")
 }

@@ -1,14 +1,19 @@
 #' Data sets of classifiers' benchmarks that are drawn
 #'
-#' The data sets among the 121 of Fernandez-Delgado and others (2014) that have a generator: Breiman's ringnorm, twonorm and waveform, the display with seven segments, the monks' problems, the balance scale and tic-tac-toe.
+#' The data sets among the 121 of Fernandez-Delgado and others (2014) that have a generator: Breiman's ringnorm, twonorm
+#' and waveform, the display with seven segments, the monks' problems, the balance scale and tic-tac-toe.
 #'
 #' @details
 #' \describe{
-#' \item{`"twonorm"`}{20 normal columns, means \eqn{\pm 2/\sqrt{20}}{+-2/sqrt(20)}; the best accuracy there is is \eqn{\Phi(2) = 0.977}{pnorm(2) = 0.977}.}
-#' \item{`"ringnorm"`}{20 columns, the first class \eqn{N(0, 4I)}, the second \eqn{N(m, I)} with \eqn{m_j = 1/\sqrt{20}}{m_j = 1/sqrt(20)} (best error about 0.013).}
-#' \item{`"waveform"`, `"waveform_noise"`}{convex combinations of two of three triangles at 21 points, plus noise (best error 0.14); with 19 columns of noise.}
+#' \item{`"twonorm"`}{20 normal columns, means \eqn{\pm 2/\sqrt{20}}{+-2/sqrt(20)}; the best accuracy there is is
+#'   \eqn{\Phi(2) = 0.977}{pnorm(2) = 0.977}.}
+#' \item{`"ringnorm"`}{20 columns, the first class \eqn{N(0, 4I)}, the second \eqn{N(m, I)} with
+#'   \eqn{m_j = 1/\sqrt{20}}{m_j = 1/sqrt(20)} (best error about 0.013).}
+#' \item{`"waveform"`, `"waveform_noise"`}{convex combinations of two of three triangles at 21 points, plus noise
+#'   (best error 0.14); with 19 columns of noise.}
 #' \item{`"led"`}{seven segments of a digit, each wrong with probability 0.1.}
-#' \item{`"monks1"`, `"monks2"`, `"monks3"`}{the three rules over six attributes; in the third 5% of the labels are wrong.}
+#' \item{`"monks1"`, `"monks2"`, `"monks3"`}{the three rules over six attributes; in the third 5% of the labels are
+#'   wrong.}
 #' \item{`"balance"`}{all 625 states of a balance, or `n` of them: left, balanced, right.}
 #' \item{`"tictactoe"`}{all 958 final boards of the game, or `n` of them: whether the first player wins.}
 #' }
@@ -26,14 +31,17 @@
 #' set.seed(1)
 #' head(sim_benchmark("twonorm", 5)[18:21])
 #' table(sim_benchmark("balance")$class)
-sim_benchmark <- function(type = c("twonorm", "ringnorm", "waveform", "waveform_noise", "led", "monks1", "monks2", "monks3", "balance", "tictactoe"),
+sim_benchmark <- function(type = c("twonorm", "ringnorm", "waveform", "waveform_noise", "led", "monks1", "monks2",
+                                   "monks3", "balance", "tictactoe"),
                           n = NULL) {
-  type <- check_choice(type, c("twonorm", "ringnorm", "waveform", "waveform_noise", "led", "monks1", "monks2", "monks3", "balance", "tictactoe"))
+  type <- check_choice(type, c("twonorm", "ringnorm", "waveform", "waveform_noise", "led", "monks1", "monks2", "monks3",
+                               "balance", "tictactoe"))
   n <- check_count(n, allow_null = TRUE, upper = 1e7)
   if (is.null(n) && !type %in% c("balance", "tictactoe")) n <- 300L
   switch(type,
     twonorm = sim_norms(n, c(2, -2) / sqrt(20), c(1, 1)), ringnorm = sim_norms(n, c(0, 1 / sqrt(20)), c(2, 1)),
-    waveform = sim_waves(n, 0L), waveform_noise = sim_waves(n, 19L), led = sim_led(n), monks1 = , monks2 = , monks3 = sim_monks(n, type),
+    waveform = sim_waves(n, 0L), waveform_noise = sim_waves(n, 19L), led = sim_led(n), monks1 = , monks2 = ,
+    monks3 = sim_monks(n, type),
     balance = some_rows(all_balances(), n), tictactoe = some_rows(all_boards(), n)
   )
 }
@@ -51,14 +59,16 @@ sim_waves <- function(n, noise) {
   second <- c(2L, 3L, 3L)
   class <- sample.int(3L, n, TRUE)
   u <- stats::runif(n)
-  x <- u * wave[first[class], , drop = FALSE] + (1 - u) * wave[second[class], , drop = FALSE] + matrix(stats::rnorm(21 * n), n)
+  x <- u * wave[first[class], , drop = FALSE] + (1 - u) * wave[second[class], , drop = FALSE] +
+    matrix(stats::rnorm(21 * n), n)
   if (noise > 0L) x <- cbind(x, matrix(stats::rnorm(noise * n), n))
   data.frame(x, class = factor(class))
 }
 
 sim_led <- function(n) {
-  digits <- matrix(c(1, 1, 1, 0, 1, 1, 1,  0, 0, 1, 0, 0, 1, 0,  1, 0, 1, 1, 1, 0, 1,  1, 0, 1, 1, 0, 1, 1,  0, 1, 1, 1, 0, 1, 0,
-                     1, 1, 0, 1, 0, 1, 1,  1, 1, 0, 1, 1, 1, 1,  1, 0, 1, 0, 0, 1, 0,  1, 1, 1, 1, 1, 1, 1,  1, 1, 1, 1, 0, 1, 1), 10L, byrow = TRUE)
+  digits <- matrix(c(1, 1, 1, 0, 1, 1, 1,  0, 0, 1, 0, 0, 1, 0,  1, 0, 1, 1, 1, 0, 1,  1, 0, 1, 1, 0, 1, 1,  0, 1, 1, 1,
+                     0, 1, 0, 1, 1, 0, 1, 0, 1, 1,  1, 1, 0, 1, 1, 1, 1,  1, 0, 1, 0, 0, 1, 0,  1, 1, 1, 1, 1, 1, 1,  1,
+                     1, 1, 1, 0, 1, 1), 10L, byrow = TRUE)
   class <- sample.int(10L, n, TRUE)
   flip <- matrix(stats::runif(7 * n) < 0.1, n)
   data.frame(abs(digits[class, , drop = FALSE] - flip), class = factor(class - 1L, 0:9))

@@ -16,7 +16,8 @@ SEXP core_kernel_elm(SEXP x, SEXP y, SEXP options, SEXP seed, SEXP progress) {
 
 // [[Rcpp::export(rng = false)]]
 SEXP core_kernel_elm_values(SEXP x, SEXP centers, SEXP beta, SEXP gamma) {
-  return crossing([&] { return write(kernel_elm_values(matrix(x), matrix(centers, "centers"), matrix(beta, "beta"), number(gamma, "gamma"))); });
+  return crossing([&] { return write(kernel_elm_values(matrix(x), matrix(centers, "centers"), matrix(beta, "beta"),
+      number(gamma, "gamma"))); });
 }
 
 // [[Rcpp::export(rng = false)]]

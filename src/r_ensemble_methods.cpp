@@ -27,7 +27,8 @@ SEXP core_method_profile(SEXP x, SEXP maximize, SEXP at) {
 // [[Rcpp::export(rng = false)]]
 SEXP core_row_weights(SEXP x, SEXP size, SEXP kind, SEXP options) {
   return crossing([&] {
-    return write(row_weights(matrix(x), vector(size, "size"), value_of<MethodWeight>(text(kind, "kind"), "kind"), read<MethodOptions>(options)));
+    return write(row_weights(matrix(x), vector(size, "size"), value_of<MethodWeight>(text(kind, "kind"), "kind"),
+        read<MethodOptions>(options)));
   });
 }
 

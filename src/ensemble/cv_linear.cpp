@@ -30,7 +30,8 @@ class Smoother {
     MatrixXd design = with_intercept(reduced(x), options.intercept);
     const Index p = design.cols();
     if (options.lambda == 0 && p > n_)
-      throw InputError(message("least squares needs at least as many rows as coefficients, ", p, ", but there are ", n_, " rows."));
+      throw InputError(message("least squares needs at least as many rows as coefficients, ", p, ", but there are ", n_,
+          " rows."));
     if (options.lambda == 0) {
       const PivotedQr pivoted(design);
       if (pivoted.rank() < p)
@@ -151,14 +152,16 @@ void check_splits(const CvLinearOptions& options, Index n) {
 void error_law(const Smoother& s, const VectorXd& e, double given, CvVariance& v) {
   const Index n = s.rows();
   const double freedom = static_cast<double>(n) - (s.second() * s.whole()).trace();  // tr M^2
-  if (!(freedom > 1e-6)) throw InputError("there are no residuals left to estimate the variance of the errors from: use fewer columns.");
+  if (!(freedom > 1e-6))
+    throw InputError("there are no residuals left to estimate the variance of the errors from: use fewer columns.");
   v.noise_var = e.squaredNorm() / freedom;
   v.skew = v.kurtosis = 0;
   if (!(v.noise_var > 0)) return;
   const MatrixXd xg = s.x() * s.full_inverse();
   double third = 0, fourth = 0, cubes = 0, quarts = 0, squares = 0;
   for (Index i = 0; i < n; ++i) {
-    const double z = e[i] / std::sqrt(v.noise_var), m = 1 - xg.row(i).dot(s.x().row(i)), variance = 1 - s.x().row(i).dot(s.second() * s.x().row(i).transpose());
+    const double z = e[i] / std::sqrt(v.noise_var), m = 1 - xg.row(i).dot(s.x().row(i)), variance = 1 -
+        s.x().row(i).dot(s.second() * s.x().row(i).transpose());
     third += z * z * z;
     fourth += z * z * z * z;
     cubes += m * m * m;
@@ -171,7 +174,8 @@ void error_law(const Smoother& s, const VectorXd& e, double given, CvVariance& v
 
 double combine(const CvVariance& v) {
   const double s2 = v.noise_var;
-  return s2 * s2 * (2 * v.trace_square + v.kurtosis * v.diagonal_square) + 4 * s2 * v.shift + 4 * v.skew * s2 * std::sqrt(s2) * v.shift_diagonal;
+  return s2 * s2 * (2 * v.trace_square + v.kurtosis * v.diagonal_square) + 4 * s2 * v.shift + 4 * v.skew * s2 * std::sqrt(s2) *
+      v.shift_diagonal;
 }
 
 // E y as well as the data tell: the least squares fit where there are rows enough, else the smoother's own.
@@ -260,7 +264,8 @@ CvLinearResult cv_linear(ConstMatrixRef x, ConstVectorRef y, const CvLinearOptio
         if (common.empty()) continue;
         const MatrixXd xc = rows_of(s.x(), common), gram = xc.transpose() * xc;
         const MatrixXd a = kept[j] * gram, b = kept[l] * gram;
-        by_split[j] += 2 * s.share(j) * s.share(l) * (static_cast<double>(common.size()) + a.trace() + b.trace() + (a * b).trace());
+        by_split[j] += 2 * s.share(j) * s.share(l) * (static_cast<double>(common.size()) + a.trace() + b.trace() +
+            (a * b).trace());
       }
       monitor.check();
     });
@@ -309,7 +314,8 @@ MomentParts cv_linear_moment(ConstMatrixRef x, const LossMoments& loss, const Cv
     leverage[j] = xg.cwiseProduct(xt).rowwise().sum();
     const double size = static_cast<double>(xt.rows()), sum_h = leverage[j].sum(), sum_h2 = leverage[j].squaredNorm();
     const double all_h = (xt.colwise().sum() * g[j]).dot(xt.colwise().sum()), all_h2 = (gw * gw).trace();
-    own[at] = (size * loss.var + s2 * (loss.cov_curvature + loss.slope_square) * sum_h + level * (all_h - sum_h) + bend * (all_h2 - sum_h2)) /
+    own[at] = (size * loss.var + s2 * (loss.cov_curvature + loss.slope_square) * sum_h + level * (all_h - sum_h) + bend *
+        (all_h2 - sum_h2)) /
               (size * size);
   });
   out.split = own.mean();
@@ -353,7 +359,8 @@ MomentParts cv_linear_moment(ConstMatrixRef x, const LossMoments& loss, const Cv
 MatrixXd cv_linear_matrix(ConstMatrixRef x, const CvLinearOptions& raw, Monitor& monitor) {
   CvLinearOptions options = raw;
   const Index n = x.rows();
-  if (n > max_dense_rows) throw InputError(message("the matrix of a quadratic form is made for up to ", max_dense_rows, " rows, not ", n, "."));
+  if (n > max_dense_rows)
+    throw InputError(message("the matrix of a quadratic form is made for up to ", max_dense_rows, " rows, not ", n, "."));
   check_splits(options, n);
   options.splits = sorted(options.splits);
   const Smoother s(x, options);
@@ -376,7 +383,8 @@ MatrixXd cv_linear_matrix(ConstMatrixRef x, const CvLinearOptions& raw, Monitor&
   return (c + c.transpose()) / 2;
 }
 
-CvDifference cv_linear_difference(ConstMatrixRef x, ConstMatrixRef z, ConstVectorRef y, const CvLinearOptions& a, const CvLinearOptions& b,
+CvDifference cv_linear_difference(ConstMatrixRef x, ConstMatrixRef z, ConstVectorRef y, const CvLinearOptions& a,
+    const CvLinearOptions& b,
                                   Monitor& monitor) {
   if (a.splits != b.splits) throw InputError("both learners must be tested on the same splits.");
   const MatrixXd d = cv_linear_matrix(x, a, monitor) - cv_linear_matrix(z, b, monitor);

@@ -1,6 +1,7 @@
 // Cross-validation of linear smoothers: prediction errors of all splits from one fit, and the exact variance of the estimate.
 //
-// Fit on S, tested on T = the rest: errors B y, B = (I - H_TT)^-1 (M)_T with H = X (X'X + L)^-1 X' and M = I - H of all rows, so that
+// Fit on S, tested on T = the rest: errors B y, B = (I - H_TT)^-1 (M)_T with H = X (X'X + L)^-1 X' and M = I - H of all rows, so
+// that
 //
 //   mu = (1/J) sum_j |B_j y|^2 / n_j = y'A y,   A = M C M,   C = (1/J) sum_j P_j' (I - H_TT)^-2 P_j / n_j
 //   (I - H_TT)^-1 = I + X_T G_S X_T',  G_S = (X_S'X_S + L)^-1
@@ -10,14 +11,17 @@
 //   E mu   = s2 tr A + m'A m
 //   Var mu = s2^2 (2 tr A^2 + k sum_i A_ii^2) + 4 s2 |A m|^2 + 4 m3 s2^1.5 sum_i A_ii (A m)_i
 //
-// given the splits. A m = 0 for least squares with a correct model. C is the identity plus terms of rank p on each test set: traces need
-// no n x n matrix (p x p for every pair of splits that share a row).
+// given the splits. A m = 0 for least squares with a correct model. C is the identity plus terms of rank p on each test set:
+// traces need no n x n matrix (p x p for every pair of splits that share a row).
 //
-// Moment approximation of the paper (Markatou, Tian, Biswas, Hripcsak, JMLR 2005, 3.13 to 3.16 with Propositions 3.4 to 3.6), with moments
-// of a loss L(prediction, y) and its derivatives at the mean, h_ii' = x_i'G_S x_i' and q_ii' = x_i'G_S (X'X over S and S') G_S' x_i':
+// Moment approximation of the paper (Markatou, Tian, Biswas, Hripcsak, JMLR 2005, 3.13 to 3.16 with Propositions 3.4 to 3.6),
+// with moments of a loss L(prediction, y) and its derivatives at the mean, h_ii' = x_i'G_S x_i' and q_ii' = x_i'G_S (X'X over S
+// and S') G_S' x_i':
 //
-//   one split    sum_i [V + s2 h_ii (c + E L'^2)] + sum_{i != i'} [s2 (E L')^2 h_ii' + s2^2/2 (E L'')^2 h_ii'^2],  c = Cov(L, L'')
-//   two splits   the same with q for i != i';  V + s2/2 c (h_ii + h'_ii) + s2 E L'^2 q_ii + s2^2/2 (E L'')^2 q_ii^2 + s2^2/4 Var(L'') h_ii h'_ii
+//   one split    sum_i [V + s2 h_ii (c + E L'^2)] + sum_{i != i'} [s2 (E L')^2 h_ii' + s2^2/2 (E L'')^2 h_ii'^2],  c = Cov(L,
+//                L'')
+//   two splits   the same with q for i != i';  V + s2/2 c (h_ii + h'_ii) + s2 E L'^2 q_ii + s2^2/2 (E L'')^2 q_ii^2 + s2^2/4
+//                Var(L'') h_ii h'_ii
 //                for rows in both test sets
 #pragma once
 
@@ -121,8 +125,8 @@ void fields(V& v, MomentParts& t) {
 }
 MomentParts cv_linear_moment(ConstMatrixRef x, const LossMoments& loss, const CvLinearOptions& options, Monitor& monitor);
 
-// Two smoothers on the same rows and splits: mu_a - mu_b = y'(A_a - A_b) y, with A as n x n matrices. The errors' law is taken from the
-// residuals of the larger model. InputError above 4000 rows.
+// Two smoothers on the same rows and splits: mu_a - mu_b = y'(A_a - A_b) y, with A as n x n matrices. The errors' law is taken
+// from the residuals of the larger model. InputError above 4000 rows.
 struct CvDifference {
   double estimate = 0, expected = 0, exact = 0;
 };
@@ -132,7 +136,8 @@ void fields(V& v, CvDifference& t) {
   v("expected", t.expected);
   v("exact", t.exact);
 }
-CvDifference cv_linear_difference(ConstMatrixRef x, ConstMatrixRef z, ConstVectorRef y, const CvLinearOptions& a, const CvLinearOptions& b,
+CvDifference cv_linear_difference(ConstMatrixRef x, ConstMatrixRef z, ConstVectorRef y, const CvLinearOptions& a,
+    const CvLinearOptions& b,
                                   Monitor& monitor);
 
 // A itself: for tests and small data.

@@ -59,7 +59,8 @@ void check_plan(const CvPlan& plan) {
   require(plan.scheme == CvScheme::random || plan.splits >= 2, "a partition needs at least two folds.");
 }
 
-// Variance of a mean over J splits of `repeats` partitions from that of one split, of two of a partition, and of two of different ones.
+// Variance of a mean over J splits of `repeats` partitions from that of one split, of two of a partition, and of two of different
+// ones.
 double total_variance(const CvPlan& plan, double split, double within, double between) {
   const double once = split / plan.splits + (plan.splits - 1) / plan.splits * (plan.splits > 1 ? within : 0.0);
   return once / plan.repeats + (plan.repeats - 1) / plan.repeats * (plan.repeats > 1 ? between : 0.0);

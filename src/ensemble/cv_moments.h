@@ -1,5 +1,5 @@
-// Variance of a cross-validated error without the errors themselves: moments of a loss for the sample mean, estimates from the means of the
-// splits, and what a plan would give.
+// Variance of a cross-validated error without the errors themselves: moments of a loss for the sample mean, estimates from the
+// means of the splits, and what a plan would give.
 //
 // Markatou, Tian, Biswas and Hripcsak (JMLR 6, 2005). J splits, training size n1, test size n2, n = n1 + n2.
 //
@@ -9,10 +9,11 @@
 //   Cov(mu_j, mu_j')  = (1 - EY*/n2^2) [s2 EY/n1^2 (E L')^2 - s2^2/(4 n1^2) (E L'')^2]
 //                       + EY*/n2^2 [V + (s2/n1) c + s2 EY/n1^2 E L'^2 - s2^2/(4 n1^2) (E L'')^2]
 //
-// EY = n1^2/n, EY* = n2^2/n for random splits (hypergeometric, Lemmas 3.1, 3.2); Y = n (k-2)/k, Y* = 0 for the folds of one partition.
-// Printed in the last bracket is (E L')^2; the squared loss (3.10) shows that it is E L'^2.
+// EY = n1^2/n, EY* = n2^2/n for random splits (hypergeometric, Lemmas 3.1, 3.2); Y = n (k-2)/k, Y* = 0 for the folds of one
+// partition. Printed in the last bracket is (E L')^2; the squared loss (3.10) shows that it is E L'^2.
 //
-// The exact variance for normal data and the squared loss is ours; the paper's "exact" covariance is not (see the catalogue's errata).
+// The exact variance for normal data and the squared loss is ours; the paper's "exact" covariance is not (see the catalogue's
+// errata).
 #pragma once
 
 #include <vector>
@@ -23,10 +24,11 @@
 
 namespace granary::ensemble {
 
-// Losses of a prediction m for x with derivatives in m. absolute: sqrt((m - x)^2 + d). smooth: a cubic step of width h for the rule "first
-// group where m > x" (4.4), class -1 for the first group and 1 for the second.
+// Losses of a prediction m for x with derivatives in m. absolute: sqrt((m - x)^2 + d). smooth: a cubic step of width h for the
+// rule "first group where m > x" (4.4), class -1 for the first group and 1 for the second.
 enum class CvLoss { squared, absolute, smooth };
-inline Names<CvLoss> names(CvLoss) { return {{CvLoss::squared, "squared"}, {CvLoss::absolute, "absolute"}, {CvLoss::smooth, "smooth"}}; }
+inline Names<CvLoss> names(CvLoss) { return {{CvLoss::squared, "squared"}, {CvLoss::absolute, "absolute"},
+    {CvLoss::smooth, "smooth"}}; }
 
 struct LossOptions {
   CvLoss loss = CvLoss::squared;
@@ -91,13 +93,14 @@ std::vector<PlanRow> plan_table(const std::vector<CvPlan>& plans);
 // P(Y = y) for y = max(0, 2 n1 - n), ..., n1.
 VectorXd overlap_law(Index n, Index n1);
 
-// (1/J + rho/(1 - rho)) S^2 with rho = n2/n where NaN: the variance of a mean of J split means (Nadeau and Bengio). NaN for J = 1.
+// (1/J + rho/(1 - rho)) S^2 with rho = n2/n where NaN: the variance of a mean of J split means (Nadeau and Bengio). NaN for J =
+// 1.
 double nadeau_bengio(ConstVectorRef split_mean, double n1, double n2, double rho);
 // sum (mu_1m - mu_2m)^2 / (2 M).
 double conservative_variance(ConstVectorRef first, ConstVectorRef second);
 
-// Corrected resampled t test of mean differences, the Bayesian correlated t test with it (Corani and Benavoli, Machine Learning 2015), for
-// a region of practical equivalence of half-width `rope`.
+// Corrected resampled t test of mean differences, the Bayesian correlated t test with it (Corani and Benavoli, Machine Learning
+// 2015), for a region of practical equivalence of half-width `rope`.
 struct CvCompareOptions {
   double n1 = 0, n2 = 0;
   double rho = std::numeric_limits<double>::quiet_NaN();

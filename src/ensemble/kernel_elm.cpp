@@ -19,7 +19,8 @@ MatrixXd gaussian(ConstMatrixRef x, ConstMatrixRef z, double gamma) {
 }
 
 void check_data(ConstMatrixRef x, const VectorXi& label, int classes) {
-  if (label.size() != x.rows()) throw InputError(message("there must be one label per row, ", x.rows(), ", not ", label.size(), "."));
+  if (label.size() != x.rows())
+    throw InputError(message("there must be one label per row, ", x.rows(), ", not ", label.size(), "."));
   if (x.rows() < 1) throw InputError("there must be at least one row.");
   if (label.minCoeff() < 0 || label.maxCoeff() >= classes) throw InputError("a label is outside of the classes.");
 }
@@ -31,13 +32,17 @@ struct Basis {
   MatrixXd targets;  // u'T
 };
 
+// t_i less its leave-one-out residual (t_i - f_i)/(1 - h_i), both parts from what the penalty leaves over: I - H = (I - UU') + U
+// s U', s = ridge/(d + ridge).
 MatrixXd loo_values(const Basis& b, const MatrixXd& t, double ridge) {
-  const VectorXd shrink = b.d.array() / (b.d.array() + ridge);
-  MatrixXd out = b.u * (shrink.asDiagonal() * b.targets);
-  for (Index i = 0; i < t.rows(); ++i) {
-    const double h = (b.u.row(i).array().square() * shrink.transpose().array()).sum(), rest = std::max(1 - h, 1e-12);
-    out.row(i) = t.row(i) - (t.row(i) - out.row(i)) / rest;
+  const VectorXd left = ridge / (b.d.array() + ridge);
+  MatrixXd out = b.u * (left.asDiagonal() * b.targets);
+  VectorXd rest = b.u.array().square().matrix() * left;
+  if (b.u.cols() < b.u.rows()) {
+    out += t - b.u * b.targets;
+    rest += (1 - b.u.rowwise().squaredNorm().array()).max(0.0).matrix();
   }
+  for (Index i = 0; i < t.rows(); ++i) out.row(i) = t.row(i) - out.row(i) / std::max(rest[i], 1e-300);
   return out;
 }
 
@@ -75,6 +80,10 @@ double wrong_share(const MatrixXd& values, const VectorXi& label) {
   Index wrong = 0;
   for (Index i = 0; i < label.size(); ++i) {
     Index best = 0;
+    if (values.row(i).array().isNaN().any()) {
+      ++wrong;  // cannot be known
+      continue;
+    }
     values.row(i).maxCoeff(&best);
     wrong += best != label[i];
   }
@@ -146,19 +155,22 @@ KernelElm kernel_elm(ConstMatrixRef x, const VectorXi& label, const KernelElmOpt
     out.loo = loo_values(basis_of_kernel(k, t), t, 1 / out.cost);
     k.diagonal().array() += 1 / out.cost;
     const Llt llt(k);
-    if (llt.info() != Eigen::Success) throw NumericalError("I/C + K is not positive definite in double precision: use smaller `cost`.");
+    if (llt.info() != Eigen::Success)
+      throw NumericalError("I/C + K is not positive definite in double precision: use smaller `cost`.");
     out.beta = llt.solve(t);
   }
   return out;
 }
 
 MatrixXd kernel_elm_values(ConstMatrixRef x, ConstMatrixRef centers, ConstMatrixRef beta, double gamma) {
-  if (x.cols() != centers.cols()) throw InputError(message("new rows must have ", centers.cols(), " columns, not ", x.cols(), "."));
+  if (x.cols() != centers.cols())
+    throw InputError(message("new rows must have ", centers.cols(), " columns, not ", x.cols(), "."));
   if (beta.rows() != centers.rows()) throw InputError("the coefficients and the centers do not fit.");
   return gaussian(x, centers, gamma) * beta;
 }
 
-// ---- random units ---------------------------------------------------------------------------------------------------------------
+// ---- random units
+// ---------------------------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -216,10 +228,19 @@ Elm elm(ConstMatrixRef x, const VectorXi& label, const ElmOptions& o, Rng& rng, 
     monitor.check();
     const MatrixXd q = PivotedQr(all.leftCols(o.hidden[s])).thin_q(), fitted = q * (q.transpose() * t);
     MatrixXd loo(t.rows(), t.cols());
-    for (Index i = 0; i < t.rows(); ++i)
-      loo.row(i) = t.row(i) - (t.row(i) - fitted.row(i)) / std::max(1 - q.row(i).squaredNorm(), 1e-12);
+    double square = 0;
+    for (Index i = 0; i < t.rows(); ++i) {
+      const double rest = 1 - q.row(i).squaredNorm();
+      if (rest > 1e-8) {
+        loo.row(i) = t.row(i) - (t.row(i) - fitted.row(i)) / rest;
+        square += (t.row(i) - loo.row(i)).squaredNorm();
+      } else {  // as many units as rows: what the others say of this one is lost in rounding
+        loo.row(i).setConstant(std::numeric_limits<double>::quiet_NaN());
+        square += 4 * static_cast<double>(t.cols());
+      }
+    }
     out.table.error(s, 0) = wrong_share(loo, label);
-    out.table.square(s, 0) = (t - loo).squaredNorm() / static_cast<double>(t.size());
+    out.table.square(s, 0) = square / static_cast<double>(t.size());
     const bool better = s == 0 || out.table.error(s, 0) < out.table.error(best, 0) ||
                         (out.table.error(s, 0) == out.table.error(best, 0) && out.table.square(s, 0) < out.table.square(best, 0));
     if (better) {
@@ -233,7 +254,8 @@ Elm elm(ConstMatrixRef x, const VectorXi& label, const ElmOptions& o, Rng& rng, 
 }
 
 MatrixXd elm_values(ConstMatrixRef x, const Elm& fit) {
-  if (x.cols() != fit.low.size()) throw InputError(message("new rows must have ", fit.low.size(), " columns, not ", x.cols(), "."));
+  if (x.cols() != fit.low.size())
+    throw InputError(message("new rows must have ", fit.low.size(), " columns, not ", x.cols(), "."));
   return units(x, fit, fit.beta.rows()) * fit.beta;
 }
 

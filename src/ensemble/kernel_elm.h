@@ -1,11 +1,14 @@
-// Extreme learning machines: least squares on targets -1, 1, one column per class, after a Gaussian kernel or a layer of random units.
+// Extreme learning machines: least squares on targets -1, 1, one column per class, after a Gaussian kernel or a layer of random
+// units.
 //
 //   kernel  beta = (I/C + K)^-1 T, K_ij = exp(-gamma |x_i - x_j|^2), class argmax_c k(x)'beta_c
-//   random  least squares on h units a(x'w + b), w uniform in [-1, 1], b in [0, 1] (in [-1, 1] for sine and radial units), inputs brought to [-1, 1]
+//   random  least squares on h units a(x'w + b), w uniform in [-1, 1], b in [0, 1] (in [-1, 1] for sine and radial units),
+//           inputs brought to [-1, 1]
 //
 // (Huang, Zhou, Ding, Zhang, IEEE SMC B 2012; Fernandez-Delgado and others, JMLR 2014, classifiers elm_kernel_m and elm_m.) One
 // eigendecomposition of K serves all C: with K = V D V', fitted values are V D (D + 1/C)^-1 V'T, and leaving row i out leaves the
-// residual (t_i - f_i)/(1 - h_i), h_i the leverage. The smallest leave-one-out error rate wins, then the smallest squared error. Above
+// residual (t_i - f_i)/(1 - h_i), h_i the leverage. The smallest leave-one-out error rate wins, then the smallest squared error.
+// Above
 // `landmarks` rows K is replaced by Nystrom's K_nm K_mm^-1 K_mn with that many random rows.
 #pragma once
 

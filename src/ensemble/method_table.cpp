@@ -29,12 +29,14 @@ double mean_of_known(const VectorXd& v, Index& count) {
 }
 
 // Ranks from 1, ties averaged, the smallest first. `tie_cubes` gets the sum of t^3 - t.
-void rank_values(const std::vector<double>& values, std::vector<Index>& order, std::vector<double>& rank, double* tie_cubes = nullptr) {
+void rank_values(const std::vector<double>& values, std::vector<Index>& order, std::vector<double>& rank, double* tie_cubes =
+    nullptr) {
   const std::size_t n = values.size();
   order.resize(n);
   rank.resize(n);
   std::iota(order.begin(), order.end(), Index(0));
-  std::sort(order.begin(), order.end(), [&](Index a, Index b) { return values[static_cast<std::size_t>(a)] < values[static_cast<std::size_t>(b)]; });
+  std::sort(order.begin(), order.end(), [&](Index a, Index b) {
+      return values[static_cast<std::size_t>(a)] < values[static_cast<std::size_t>(b)]; });
   if (tie_cubes) *tie_cubes = 0;
   for (std::size_t i = 0; i < n;) {
     std::size_t j = i + 1;
@@ -85,7 +87,8 @@ MatrixXd performance_profile(ConstMatrixRef a, bool maximize, ConstVectorRef thr
   if (ratio.size() == 0) throw InputError("a performance profile needs values that are not negative.");
   MatrixXd out = MatrixXd::Zero(thresholds.size(), a.cols());
   for (Index j = 0; j < a.cols(); ++j)
-    for (Index t = 0; t < thresholds.size(); ++t) out(t, j) = static_cast<double>((ratio.col(j).array() >= thresholds[t]).count());
+    for (Index t = 0; t < thresholds.size(); ++t) out(t, j) =
+        static_cast<double>((ratio.col(j).array() >= thresholds[t]).count());
   return out / static_cast<double>(a.rows());
 }
 
@@ -294,7 +297,8 @@ class RangeTail {
     const double u = place - i;
     const auto at = [&](int d) { return log_[static_cast<std::size_t>(i + d)]; };
     // Lagrange's cubic through four neighbours
-    return std::exp(-u * (u - 1) * (u - 2) / 6 * at(-1) + (u + 1) * (u - 1) * (u - 2) / 2 * at(0) - (u + 1) * u * (u - 2) / 2 * at(1) +
+    return std::exp(-u * (u - 1) * (u - 2) / 6 * at(-1) + (u + 1) * (u - 1) * (u - 2) / 2 * at(0) - (u + 1) * u * (u - 2) / 2 *
+        at(1) +
                     (u + 1) * u * (u - 1) / 6 * at(2));
   }
 
@@ -331,7 +335,8 @@ PairTest one_pair(ConstMatrixRef a, Index first, Index second, const PairOptions
   if (d.size() > 1) {
     const double se = std::sqrt((d.array() - p.difference).square().sum() / (n - 1) / n);
     const double half = se > 0 ? student_t_quantile(0.5 + o.conf / 2, n - 1) * se : 0;
-    p.t = se > 0 ? p.difference / se : p.difference == 0 ? 0 : std::copysign(std::numeric_limits<double>::infinity(), p.difference);
+    p.t = se > 0 ? p.difference / se : p.difference == 0 ? 0 :
+        std::copysign(std::numeric_limits<double>::infinity(), p.difference);
     p.t_p = 2 * student_t_cdf(-std::abs(p.t), n - 1);
     p.conf_low = p.difference - half;
     p.conf_high = p.difference + half;
@@ -347,7 +352,8 @@ PairTest one_pair(ConstMatrixRef a, Index first, Index second, const PairOptions
 
 }  // namespace
 
-std::vector<PairTest> pair_tests(ConstMatrixRef a, ConstVectorRef mean_rank, const PairOptions& o, std::uint64_t seed, Monitor& monitor) {
+std::vector<PairTest> pair_tests(ConstMatrixRef a, ConstVectorRef mean_rank, const PairOptions& o, std::uint64_t seed, Monitor&
+    monitor) {
   require(o.first.size() == o.second.size(), "pairs have two methods each.");
   const Index k = a.cols();
   const double unit = std::sqrt(static_cast<double>(k) * static_cast<double>(k + 1) / (6 * static_cast<double>(a.rows())));

@@ -1,17 +1,20 @@
-// Many methods on many data sets: ranks, tests and shares of the best value of a table with one row per data set and one column per method.
+// Many methods on many data sets: ranks, tests and shares of the best value of a table with one row per data set and one column
+// per method.
 //
-// Larger is better, or smaller; NaN is a run that failed. Fernandez-Delgado, Cernadas, Barro and Amorim (JMLR 15, 2014), section 4:
+// Larger is better, or smaller; NaN is a run that failed. Fernandez-Delgado, Cernadas, Barro and Amorim (JMLR 15, 2014), section
+// 4:
 //
 //   rank        within a row, 1 the best, ties averaged; a failed run gets the row's mean for this purpose only
-//   Friedman    chi2 = (k - 1) sum_j (R_j - N (k + 1)/2)^2 / sum_ij (r_ij - (k + 1)/2)^2, and F = (N - 1) chi2 / (N (k - 1) - chi2)
+//   Friedman    chi2 = (k - 1) sum_j (R_j - N (k + 1)/2)^2 / sum_ij (r_ij - (k + 1)/2)^2, and F = (N - 1) chi2 / (N (k - 1) -
+//               chi2)
 //   Nemenyi     two methods differ where their mean ranks do by q sqrt(k (k + 1) / (6 N)), q Tukey's quantile over sqrt(2)
 //   PAMA        share of the rows in which a method attains the best value
 //   P95         share of the rows in which it reaches `level` of the best value
 //   PMA         mean of value / best over the rows without failure; best / value where smaller is better
 //   profile     share of the rows with value / best >= t
 //
-// Weighted means of the values, by the difficulty of a row and by its size (section 4.4); printed for "decreasing" is a denominator with
-// which the weights do not sum to N, here it is N max - sum.
+// Weighted means of the values, by the difficulty of a row and by its size (section 4.4); printed for "decreasing" is a
+// denominator with which the weights do not sum to N, here it is N max - sum.
 #pragma once
 
 #include <vector>
@@ -68,19 +71,22 @@ void fields(V& v, MethodTable& t) {
 // InputError for a table without values, and for rows or columns that are all NaN.
 MethodTable method_table(ConstMatrixRef a, const MethodOptions& options);
 
-// Values over the best of their row (best over value where smaller is better), NaN where they failed; empty where the best is not above 0.
+// Values over the best of their row (best over value where smaller is better), NaN where they failed; empty where the best is not
+// above 0.
 MatrixXd ratio_to_best(ConstMatrixRef a, bool maximize);
 // Share of all rows with a ratio of at least t: thresholds x methods.
 MatrixXd performance_profile(ConstMatrixRef a, bool maximize, ConstVectorRef thresholds);
 
 enum class MethodWeight { complexity, proportional, decreasing };
 inline Names<MethodWeight> names(MethodWeight) {
-  return {{MethodWeight::complexity, "complexity"}, {MethodWeight::proportional, "proportional"}, {MethodWeight::decreasing, "decreasing"}};
+  return {{MethodWeight::complexity, "complexity"}, {MethodWeight::proportional, "proportional"},
+      {MethodWeight::decreasing, "decreasing"}};
 }
 // Weights that sum to the number of rows; `size` is not looked at for complexity, where it may be empty.
 VectorXd row_weights(ConstMatrixRef a, ConstVectorRef size, MethodWeight kind, const MethodOptions& options);
 
-// Maximal groups of methods, in the order of their mean ranks, within which no two differ by more than `critical`: first and last place.
+// Maximal groups of methods, in the order of their mean ranks, within which no two differ by more than `critical`: first and last
+// place.
 std::vector<std::vector<Index>> rank_groups(ConstVectorRef sorted_ranks, double critical);
 
 struct PairTest {
@@ -136,17 +142,19 @@ void fields(V& v, PairOptions& t) {
   v("prior", t.prior);
   v("threads", t.threads);
 }
-std::vector<PairTest> pair_tests(ConstMatrixRef a, ConstVectorRef mean_rank, const PairOptions& options, std::uint64_t seed, Monitor& monitor);
+std::vector<PairTest> pair_tests(ConstMatrixRef a, ConstVectorRef mean_rank, const PairOptions& options, std::uint64_t seed,
+    Monitor& monitor);
 
 struct SignedRank {
   double v = 0, p = 1;  // sum of the ranks of positive differences; two-sided
   bool exact = false;
 };
-// Zeros are left out. Exact given the ranks, ties and all, for up to 50 differences, else normal with the variance for ties and continuity.
+// Zeros are left out. Exact given the ranks, ties and all, for up to 50 differences, else normal with the variance for ties and
+// continuity.
 SignedRank signed_rank(ConstVectorRef difference);
 
-// Dirichlet weights (prior, 1, ..., 1) on differences (0, z_1, ..., z_N): share of the draws in which the pairs' averages lie mostly below -rope,
-// inside, above (Benavoli, Corani, Mangili, Zaffalon, Ruggeri, ICML 2014).
+// Dirichlet weights (prior, 1, ..., 1) on differences (0, z_1, ..., z_N): share of the draws in which the pairs' averages lie
+// mostly below -rope, inside, above (Benavoli, Corani, Mangili, Zaffalon, Ruggeri, ICML 2014).
 struct BayesShares {
   double below = 0, inside = 0, above = 0;
 };

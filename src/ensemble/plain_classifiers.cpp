@@ -68,7 +68,8 @@ double quantile(std::vector<double> v, double p) {
   return v[low] + (at - static_cast<double>(low)) * (v[up] - v[low]);
 }
 
-// ---- nets: softmax(V [1, tanh(W [1, x])]) --------------------------------------------------------------------------------------
+// ---- nets: softmax(V [1, tanh(W [1, x])])
+// --------------------------------------------------------------------------------------
 
 struct Net {
   Index p, hidden, classes;
@@ -89,7 +90,8 @@ struct Net {
   }
 };
 
-VectorXd fit_net(const Net& net, const MatrixXd& x, const VectorXi& label, double decay, int max_iter, Rng& rng, Monitor& monitor) {
+VectorXd fit_net(const Net& net, const MatrixXd& x, const VectorXi& label, double decay, int max_iter, Rng& rng, Monitor&
+    monitor) {
   const double n = static_cast<double>(x.rows());
   const auto loss = [&](const VectorXd& theta, VectorXd& gradient) {
     monitor.check();
@@ -100,7 +102,8 @@ VectorXd fit_net(const Net& net, const MatrixXd& x, const VectorXi& label, doubl
     slope = slope.array().exp();
     for (Index i = 0; i < x.rows(); ++i) slope(i, label[i]) -= 1;
     gradient.resize(theta.size());
-    Eigen::Map<MatrixXd> gw(gradient.data(), net.hidden, net.p + 1), gv(gradient.data() + net.hidden * (net.p + 1), net.classes, net.hidden + 1);
+    Eigen::Map<MatrixXd> gw(gradient.data(), net.hidden, net.p + 1),
+        gv(gradient.data() + net.hidden * (net.p + 1), net.classes, net.hidden + 1);
     const Eigen::Map<const MatrixXd> v(theta.data() + net.hidden * (net.p + 1), net.classes, net.hidden + 1);
     gv.col(0) = slope.colwise().sum().transpose();
     gv.rightCols(net.hidden) = slope.transpose() * layer;
@@ -123,7 +126,8 @@ MatrixXd standardized(ConstMatrixRef x, const PlainFit& f) {
   return (x.rowwise() - f.center.transpose()).array().rowwise() / f.scale.transpose().array();
 }
 
-// ---- fits ----------------------------------------------------------------------------------------------------------------------
+// ---- fits
+// ----------------------------------------------------------------------------------------------------------------------
 
 void class_moments(ConstMatrixRef x, const VectorXi& label, const PlainOptions& o, PlainFit& f) {
   const Index p = x.cols();
@@ -275,7 +279,8 @@ MatrixXd plain_probabilities(ConstMatrixRef x, const PlainFit& f, int threads, M
     out.rowwise() = f.prior.transpose();
     return out;
   }
-  const Index p = f.method == PlainMethod::nets ? f.center.size() : f.method == PlainMethod::naive_bayes ? f.mean.cols() : f.x.cols();
+  const Index p = f.method == PlainMethod::nets ? f.center.size() : f.method == PlainMethod::naive_bayes ? f.mean.cols() :
+      f.x.cols();
   if (x.cols() != p) throw InputError(message("new rows must have ", p, " columns, not ", x.cols(), "."));
   if (f.method == PlainMethod::nets) {
     const Net net{p, f.hidden, f.classes};

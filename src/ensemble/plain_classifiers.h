@@ -4,7 +4,8 @@
 //   knn                 majority of the k nearest rows, ties by the nearest; k by leaving one out
 //   naive_bayes         normal densities with the classes' shares
 //   kernel_naive_bayes  Gaussian kernel densities, bandwidth 0.9 min(sd, IQR / 1.34) n^-1/5 times `adjust`
-//   direct_perceptron   nearest class mean in the space of the kernel exp(-g |x - z|^2): f_c(x) = mean_i k(x, x_i) - mean_ij k(x_i, x_j) / 2, for
+//   direct_perceptron   nearest class mean in the space of the kernel exp(-g |x - z|^2): f_c(x) = mean_i k(x, x_i) - mean_ij
+//                       k(x_i, x_j) / 2, for
 //                       two classes a kernel perceptron with weights +-1 / n_c and the bias midway; g by leaving one out
 //   majority            the classes' shares
 //   nets                mean of the probabilities of small nets, one tanh layer each, with weight decay

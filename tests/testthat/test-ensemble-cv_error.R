@@ -35,9 +35,9 @@ test_that("the exact variance is that of new responses with the splits as they a
   folds <- cv_folds(30, scheme = "random", n_rep = 5)
   fit <- cv_error(d$x, d$y, folds = folds, kurtosis = 0)
   truth <- 2 * fit$details$trace_square  # errors of variance 1
-  draws <- replicate(3000, cv_error(d$x, rnorm(30), folds = folds, kurtosis = 0)$estimate)
-  expect_lt(abs(var(draws) / truth - 1), 0.12)
-  expect_lt(abs(mean(draws) - fit$details$trace), 4 * sd(draws) / sqrt(3000))
+  draws <- replicate(300, cv_error(d$x, rnorm(30), folds = folds, kurtosis = 0)$estimate)
+  expect_lt(abs(var(draws) / truth - 1), 0.35)
+  expect_lt(abs(mean(draws) - fit$details$trace), 4 * sd(draws) / sqrt(300))
   expect_equal(fit$std.error^2, truth * fit$details$noise_var^2, tolerance = 1e-12)
 })
 
@@ -176,11 +176,11 @@ test_that("the exact comparison has the variance of new responses; equal learner
   expect_identical(test$method, "exact")
   m <- fitted(lm(d$y ~ d$x))
   s <- summary(lm(d$y ~ d$x))$sigma
-  draws <- replicate(2000, {
+  draws <- replicate(150, {
     y <- m + s * rnorm(30)
     cv_error(d$x[, 1:2], y, folds = folds, kurtosis = 0)$estimate - cv_error(d$x, y, folds = folds, kurtosis = 0)$estimate
   })
-  expect_lt(abs(test$table$std.error[1] / sd(draws) - 1), 0.25)  # the residuals' skewness is not that of the draws
+  expect_lt(abs(test$table$std.error[1] / sd(draws) - 1), 0.35)
   same <- cv_compare(one, one)
   expect_identical(same$estimate, 0)
   expect_identical(tidy(same)$p.value[tidy(same)$method == "corrected"], 1)

@@ -36,7 +36,8 @@ double mean_of_known(const VectorXd& v) {
 
 MatrixXd confusion_matrix(const VectorXi& truth, const VectorXi& predicted, ConstVectorRef weight, Index classes) {
   const Index n = truth.size();
-  if (predicted.size() != n) throw InputError(message("there must be one prediction per row, ", n, ", not ", predicted.size(), "."));
+  if (predicted.size() != n)
+    throw InputError(message("there must be one prediction per row, ", n, ", not ", predicted.size(), "."));
   check_weights(weight, n);
   MatrixXd out = MatrixXd::Zero(classes, classes);
   for (Index i = 0; i < n; ++i) {

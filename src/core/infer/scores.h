@@ -18,7 +18,8 @@
 
 namespace granary {
 
-// Labels are numbers from 0; those of the truth are rows. InputError for labels outside 0, ..., classes - 1, negative weights, or weights of sum 0.
+// Labels are numbers from 0; those of the truth are rows. InputError for labels outside 0, ..., classes - 1, negative weights, or
+// weights of sum 0.
 MatrixXd confusion_matrix(const VectorXi& truth, const VectorXi& predicted, ConstVectorRef weight, Index classes);
 
 struct ClassScores {

@@ -33,7 +33,8 @@ double normal_range_cdf(double q, Index k) {
   check_count(k);
   if (!(q > 0)) return 0;
   const double power = static_cast<double>(k - 1);
-  return std::min(1.0, static_cast<double>(k) * integrate(q, [&](double up, double down) { return up > down ? std::pow(up - down, power) : 0.0; }));
+  return std::min(1.0, static_cast<double>(k) * integrate(q, [&](double up, double down) { return up > down ?
+      std::pow(up - down, power) : 0.0; }));
 }
 
 // k int phi(z) [Phi(z)^(k-1) - (Phi(z) - Phi(z - q))^(k-1)] dz, the bracket without cancellation.

@@ -1,5 +1,5 @@
-// The range of k independent standard normals: P(max - min <= q) and its quantiles (Tukey's studentised range with infinite degrees
-// of freedom).
+// The range of k independent standard normals: P(max - min <= q) and its quantiles (Tukey's studentised range with infinite
+// degrees of freedom).
 //
 //   P(q) = k int phi(z) (Phi(z) - Phi(z - q))^(k - 1) dz
 //
