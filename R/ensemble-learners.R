@@ -34,3 +34,25 @@ learner_row_nc_ensemble <- function() {
     parsnip = list(mlp = list(arguments = c(hidden_units = "size", penalty = "decay", epochs = "max_iter", learn_rate = "rate")))
   )
 }
+
+learner_row_kernel_elm <- function() {
+  list(
+    fun = "kernel_elm", label = "Kernel extreme learning machine", modes = list(classification = list()), classes = "many",
+    predict = list(class = list(type = "class")),
+    parameters = list(cost = number_domain(0, range = c(-5, 14), trans = "log2"), gamma = number_domain(0, range = c(-16, 8), trans = "log2"))
+  )
+}
+
+learner_row_elm <- function() {
+  list(
+    fun = "elm", label = "Extreme learning machine", modes = list(classification = list()), classes = "many", predict = list(class = list(type = "class")),
+    parameters = list(activation = choice_domain("sine", "sign", "sigmoid", "hardlimit", "triangular", "radial"), hidden = count_domain(1, range = c(3, 200)))
+  )
+}
+
+learner_row_pnn <- function() {
+  list(
+    fun = "pnn", label = "Probabilistic neural network", modes = list(classification = list()), classes = "many", probabilities = list(),
+    predict = list(class = list(type = "class"), prob = list(type = "prob")), parameters = list(sigma = number_domain(0, range = c(-2, 1), trans = "log10"))
+  )
+}
