@@ -321,6 +321,38 @@ core_boost_bound <- function(what, k, edge, other, numbers_given) {
     .Call(`_granary_core_boost_bound`, what, k, edge, other, numbers_given)
 }
 
+core_f_marginals <- function(p, options, progress) {
+    .Call(`_granary_core_f_marginals`, p, options, progress)
+}
+
+core_f_rows <- function(p, options, progress) {
+    .Call(`_granary_core_f_rows`, p, options, progress)
+}
+
+core_f_sample <- function(y, weights, options, progress) {
+    .Call(`_granary_core_f_sample`, y, weights, options, progress)
+}
+
+core_f_delta <- function(delta, none) {
+    .Call(`_granary_core_f_delta`, delta, none)
+}
+
+core_f_joint <- function(joint, size, none, beta) {
+    .Call(`_granary_core_f_joint`, joint, size, none, beta)
+}
+
+core_f_table <- function(y, weights, given, beta, empty, progress) {
+    .Call(`_granary_core_f_table`, y, weights, given, beta, empty, progress)
+}
+
+core_f_scores <- function(truth, chosen, weights, beta, empty) {
+    .Call(`_granary_core_f_scores`, truth, chosen, weights, beta, empty)
+}
+
+core_f_bounds <- function(what, m, expected) {
+    .Call(`_granary_core_f_bounds`, what, m, expected)
+}
+
 core_forest <- function(x, y, weights, options, seed, progress) {
     .Call(`_granary_core_forest`, x, y, weights, options, seed, progress)
 }
@@ -339,6 +371,14 @@ core_forest_predict <- function(x, trees, to, threads, progress) {
 
 core_forest_leaves <- function(x, trees, threads, progress) {
     .Call(`_granary_core_forest_leaves`, x, trees, threads, progress)
+}
+
+core_multilabel <- function(x, y, options, seed, progress) {
+    .Call(`_granary_core_multilabel`, x, y, options, seed, progress)
+}
+
+core_multilabel_predict <- function(x, fit, ask, seed, progress) {
+    .Call(`_granary_core_multilabel_predict`, x, fit, ask, seed, progress)
 }
 
 core_transfer_forest <- function(x, label, options, seed, progress) {

@@ -1033,6 +1033,108 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_f_marginals
+SEXP core_f_marginals(SEXP p, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_f_marginals(SEXP pSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type p(pSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_f_marginals(p, options, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_f_rows
+SEXP core_f_rows(SEXP p, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_f_rows(SEXP pSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type p(pSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_f_rows(p, options, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_f_sample
+SEXP core_f_sample(SEXP y, SEXP weights, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_f_sample(SEXP ySEXP, SEXP weightsSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type y(ySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type weights(weightsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_f_sample(y, weights, options, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_f_delta
+SEXP core_f_delta(SEXP delta, SEXP none);
+RcppExport SEXP _granary_core_f_delta(SEXP deltaSEXP, SEXP noneSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type delta(deltaSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type none(noneSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_f_delta(delta, none));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_f_joint
+SEXP core_f_joint(SEXP joint, SEXP size, SEXP none, SEXP beta);
+RcppExport SEXP _granary_core_f_joint(SEXP jointSEXP, SEXP sizeSEXP, SEXP noneSEXP, SEXP betaSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type joint(jointSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type size(sizeSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type none(noneSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type beta(betaSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_f_joint(joint, size, none, beta));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_f_table
+SEXP core_f_table(SEXP y, SEXP weights, SEXP given, SEXP beta, SEXP empty, SEXP progress);
+RcppExport SEXP _granary_core_f_table(SEXP ySEXP, SEXP weightsSEXP, SEXP givenSEXP, SEXP betaSEXP, SEXP emptySEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type y(ySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type weights(weightsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type given(givenSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type beta(betaSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type empty(emptySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_f_table(y, weights, given, beta, empty, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_f_scores
+SEXP core_f_scores(SEXP truth, SEXP chosen, SEXP weights, SEXP beta, SEXP empty);
+RcppExport SEXP _granary_core_f_scores(SEXP truthSEXP, SEXP chosenSEXP, SEXP weightsSEXP, SEXP betaSEXP, SEXP emptySEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type truth(truthSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type chosen(chosenSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type weights(weightsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type beta(betaSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type empty(emptySEXP);
+    rcpp_result_gen = Rcpp::wrap(core_f_scores(truth, chosen, weights, beta, empty));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_f_bounds
+SEXP core_f_bounds(SEXP what, SEXP m, SEXP expected);
+RcppExport SEXP _granary_core_f_bounds(SEXP whatSEXP, SEXP mSEXP, SEXP expectedSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type what(whatSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type m(mSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type expected(expectedSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_f_bounds(what, m, expected));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_forest
 SEXP core_forest(SEXP x, SEXP y, SEXP weights, SEXP options, SEXP seed, SEXP progress);
 RcppExport SEXP _granary_core_forest(SEXP xSEXP, SEXP ySEXP, SEXP weightsSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
@@ -1092,6 +1194,34 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< SEXP >::type threads(threadsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
     rcpp_result_gen = Rcpp::wrap(core_forest_leaves(x, trees, threads, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_multilabel
+SEXP core_multilabel(SEXP x, SEXP y, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_multilabel(SEXP xSEXP, SEXP ySEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type y(ySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_multilabel(x, y, options, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_multilabel_predict
+SEXP core_multilabel_predict(SEXP x, SEXP fit, SEXP ask, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_multilabel_predict(SEXP xSEXP, SEXP fitSEXP, SEXP askSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type fit(fitSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type ask(askSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_multilabel_predict(x, fit, ask, seed, progress));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -5723,11 +5853,21 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_margin_game", (DL_FUNC) &_granary_core_margin_game, 5},
     {"_granary_core_potential", (DL_FUNC) &_granary_core_potential, 4},
     {"_granary_core_boost_bound", (DL_FUNC) &_granary_core_boost_bound, 5},
+    {"_granary_core_f_marginals", (DL_FUNC) &_granary_core_f_marginals, 3},
+    {"_granary_core_f_rows", (DL_FUNC) &_granary_core_f_rows, 3},
+    {"_granary_core_f_sample", (DL_FUNC) &_granary_core_f_sample, 4},
+    {"_granary_core_f_delta", (DL_FUNC) &_granary_core_f_delta, 2},
+    {"_granary_core_f_joint", (DL_FUNC) &_granary_core_f_joint, 4},
+    {"_granary_core_f_table", (DL_FUNC) &_granary_core_f_table, 6},
+    {"_granary_core_f_scores", (DL_FUNC) &_granary_core_f_scores, 5},
+    {"_granary_core_f_bounds", (DL_FUNC) &_granary_core_f_bounds, 3},
     {"_granary_core_forest", (DL_FUNC) &_granary_core_forest, 6},
     {"_granary_core_hold_trees", (DL_FUNC) &_granary_core_hold_trees, 1},
     {"_granary_core_trees_alive", (DL_FUNC) &_granary_core_trees_alive, 1},
     {"_granary_core_forest_predict", (DL_FUNC) &_granary_core_forest_predict, 5},
     {"_granary_core_forest_leaves", (DL_FUNC) &_granary_core_forest_leaves, 4},
+    {"_granary_core_multilabel", (DL_FUNC) &_granary_core_multilabel, 5},
+    {"_granary_core_multilabel_predict", (DL_FUNC) &_granary_core_multilabel_predict, 5},
     {"_granary_core_transfer_forest", (DL_FUNC) &_granary_core_transfer_forest, 5},
     {"_granary_core_hold_transfer", (DL_FUNC) &_granary_core_hold_transfer, 1},
     {"_granary_core_transfer_alive", (DL_FUNC) &_granary_core_transfer_alive, 1},
