@@ -373,6 +373,30 @@ core_forest_leaves <- function(x, trees, threads, progress) {
     .Call(`_granary_core_forest_leaves`, x, trees, threads, progress)
 }
 
+core_group_levels <- function(counts, options, progress) {
+    .Call(`_granary_core_group_levels`, counts, options, progress)
+}
+
+core_level_counts <- function(level, label, weights, levels, classes) {
+    .Call(`_granary_core_level_counts`, level, label, weights, levels, classes)
+}
+
+core_level_cost <- function(counts, group, groups) {
+    .Call(`_granary_core_level_cost`, counts, group, groups)
+}
+
+core_partition_counts <- function(levels, k) {
+    .Call(`_granary_core_partition_counts`, levels, k)
+}
+
+core_level_divergence <- function(counts, share) {
+    .Call(`_granary_core_level_divergence`, counts, share)
+}
+
+core_level_bayes <- function(group, tables, classes, smooth) {
+    .Call(`_granary_core_level_bayes`, group, tables, classes, smooth)
+}
+
 core_multilabel <- function(x, y, options, seed, progress) {
     .Call(`_granary_core_multilabel`, x, y, options, seed, progress)
 }

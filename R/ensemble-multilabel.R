@@ -97,7 +97,7 @@ multilabel.default <- function(x, y, model = c("pcc", "efp", "lfp", "br", "knn",
   target <- check_choice(target, c("f", "jaccard", "hamming", "subset"))
   lambda <- unname(check_vector(lambda, lower = 0, strict_lower = TRUE, upper = 1e12))
   options <- list(
-    model = model, lambda = lambda, n_chains = check_count(n_chains, upper = 1000), order = chain_order(order, names),
+    model = model, lambda = lambda, n_chains = check_count(n_chains, upper = 1000), order = label_order(order, names),
     max_sizes = check_count(max_sizes, upper = 1000), neighbors = check_count(neighbors, upper = nrow(x)),
     n_trees = check_count(n_trees, upper = 1e4),
     min_node = check_count(min_node, lower = 2), mtry = check_count(mtry, lower = 0, upper = ncol(x)),
@@ -117,14 +117,14 @@ multilabel.default <- function(x, y, model = c("pcc", "efp", "lfp", "br", "knn",
   found <- core_multilabel(unname_design(x), unname(y), options, core_seed(), progress_bar("multilabel"))
   fit <- new_fit("multilabel", labels = names, columns = colnames(x), model = model, target = target,
                  beta = options$beta, frequency = stats::setNames(colMeans(y), names),
-                 core = found[setdiff(names(found), c("convergence", "importance"))],
+                 core = found,
                  importance = if (model == "ftree") stats::setNames(found$importance, colnames(x)),
                  lambda = multilabel_lambda(found, names), x = x, y = structure(y, dimnames = list(rownames(x), names)),
                  n = nrow(x), call = call, convergence = if (model %in% c("knn", "ftree")) NULL else found$convergence)
   check_convergence(fit, "Raise `max_iter`, or take larger values of `lambda`.")
 }
 
-chain_order <- function(order, names) {
+label_order <- function(order, names) {
   if (is.null(order)) return(matrix(0L, 0L, length(names)))
   if (is.character(order)) {
     unknown <- setdiff(order, names)

@@ -1197,6 +1197,79 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_group_levels
+SEXP core_group_levels(SEXP counts, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_group_levels(SEXP countsSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type counts(countsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_group_levels(counts, options, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_level_counts
+SEXP core_level_counts(SEXP level, SEXP label, SEXP weights, SEXP levels, SEXP classes);
+RcppExport SEXP _granary_core_level_counts(SEXP levelSEXP, SEXP labelSEXP, SEXP weightsSEXP, SEXP levelsSEXP, SEXP classesSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type level(levelSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type label(labelSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type weights(weightsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type levels(levelsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type classes(classesSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_level_counts(level, label, weights, levels, classes));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_level_cost
+SEXP core_level_cost(SEXP counts, SEXP group, SEXP groups);
+RcppExport SEXP _granary_core_level_cost(SEXP countsSEXP, SEXP groupSEXP, SEXP groupsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type counts(countsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type group(groupSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type groups(groupsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_level_cost(counts, group, groups));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_partition_counts
+SEXP core_partition_counts(SEXP levels, SEXP k);
+RcppExport SEXP _granary_core_partition_counts(SEXP levelsSEXP, SEXP kSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type levels(levelsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type k(kSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_partition_counts(levels, k));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_level_divergence
+SEXP core_level_divergence(SEXP counts, SEXP share);
+RcppExport SEXP _granary_core_level_divergence(SEXP countsSEXP, SEXP shareSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type counts(countsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type share(shareSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_level_divergence(counts, share));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_level_bayes
+SEXP core_level_bayes(SEXP group, SEXP tables, SEXP classes, SEXP smooth);
+RcppExport SEXP _granary_core_level_bayes(SEXP groupSEXP, SEXP tablesSEXP, SEXP classesSEXP, SEXP smoothSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type group(groupSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type tables(tablesSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type classes(classesSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type smooth(smoothSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_level_bayes(group, tables, classes, smooth));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_multilabel
 SEXP core_multilabel(SEXP x, SEXP y, SEXP options, SEXP seed, SEXP progress);
 RcppExport SEXP _granary_core_multilabel(SEXP xSEXP, SEXP ySEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
@@ -5866,6 +5939,12 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_trees_alive", (DL_FUNC) &_granary_core_trees_alive, 1},
     {"_granary_core_forest_predict", (DL_FUNC) &_granary_core_forest_predict, 5},
     {"_granary_core_forest_leaves", (DL_FUNC) &_granary_core_forest_leaves, 4},
+    {"_granary_core_group_levels", (DL_FUNC) &_granary_core_group_levels, 3},
+    {"_granary_core_level_counts", (DL_FUNC) &_granary_core_level_counts, 5},
+    {"_granary_core_level_cost", (DL_FUNC) &_granary_core_level_cost, 3},
+    {"_granary_core_partition_counts", (DL_FUNC) &_granary_core_partition_counts, 2},
+    {"_granary_core_level_divergence", (DL_FUNC) &_granary_core_level_divergence, 2},
+    {"_granary_core_level_bayes", (DL_FUNC) &_granary_core_level_bayes, 4},
     {"_granary_core_multilabel", (DL_FUNC) &_granary_core_multilabel, 5},
     {"_granary_core_multilabel_predict", (DL_FUNC) &_granary_core_multilabel_predict, 5},
     {"_granary_core_transfer_forest", (DL_FUNC) &_granary_core_transfer_forest, 5},

@@ -2,16 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 
 #include "core/base/errors.h"
+#include "core/cluster/interval_partition.h"
 
 namespace granary {
 
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 class Layers {
  public:
@@ -24,7 +22,7 @@ class Layers {
       sums_[i + 1] = {sums_[i].weight + w[i], sums_[i].first + w[i] * (x[i] - middle_), sums_[i].loss + w[i] * g(x[i])};
   }
 
-  double cost(Index from, Index to) const {  // numbers from .. to - 1
+  double operator()(Index from, Index to) const {  // numbers from .. to - 1
     if (to - from == 1) return 0;
     const Sums &a = sums_[static_cast<std::size_t>(from)], &b = sums_[static_cast<std::size_t>(to)];
     const double weight = b.weight - a.weight;
@@ -39,67 +37,6 @@ class Layers {
   const std::function<double(double)>& g_;
   std::vector<Sums> sums_;
   double middle_ = 0;
-};
-
-// For every end j the cut c < j of least last[c] + cost(c, j). The best cut never moves to the left as j grows, and a cut that loses to a later one at j loses
-// to it ever after: of 2r cuts only r can serve r ends, the cuts of every other end lie between those of its neighbours, and all are found in linear time (SMAWK).
-class RowMinima {
- public:
-  RowMinima(const Layers& layers, const VectorXd& last, VectorXd& now, int* cut, Monitor& monitor)
-      : layers_(layers), last_(last), now_(now), cut_(cut), monitor_(monitor) {}
-
-  // Ends h + 1 .. m, cuts h .. m - 1.
-  void find(Index h, Index m) {
-    std::vector<Index> cuts(static_cast<std::size_t>(m - h));
-    std::iota(cuts.begin(), cuts.end(), h);
-    search(h + 1, 1, m - h, cuts);
-  }
-
- private:
-  double loss(Index j, Index c) const { return c < j ? last_[c] + layers_.cost(c, j) : infinity; }
-
-  // Ends first, first + step, ... (count of them).
-  void search(Index first, Index step, Index count, const std::vector<Index>& cuts) {
-    if (count < 1) return;
-    std::vector<Index> kept;
-    std::vector<double> value;  // of a kept cut at the end it was last judged by, the one of its place
-    kept.reserve(static_cast<std::size_t>(count));
-    value.reserve(static_cast<std::size_t>(count));
-    std::size_t looked = 0;
-    for (const Index c : cuts) {
-      if ((++looked & 16383u) == 0) monitor_.check();
-      while (!kept.empty() && value.back() > loss(first + step * (static_cast<Index>(kept.size()) - 1), c)) {
-        kept.pop_back();
-        value.pop_back();
-      }
-      if (static_cast<Index>(kept.size()) == count) continue;
-      kept.push_back(c);
-      value.push_back(loss(first + step * (static_cast<Index>(kept.size()) - 1), c));
-    }
-    if (count > 1) search(first + step, 2 * step, count / 2, kept);
-    std::size_t at = 0;
-    for (Index r = 0; r < count; r += 2) {
-      if ((r & 16383) == 0) monitor_.check();
-      const Index j = first + step * r;
-      const Index right = r + 1 < count ? cut_[j + step] : kept.back();
-      double best = infinity;
-      for (;; ++at) {
-        const double here = loss(j, kept[at]);
-        if (here < best) {
-          best = here;
-          cut_[j] = static_cast<int>(kept[at]);
-        }
-        if (kept[at] >= right) break;
-      }
-      now_[j] = best;
-    }
-  }
-
-  const Layers& layers_;
-  const VectorXd& last_;
-  VectorXd& now_;
-  int* cut_;
-  Monitor& monitor_;
 };
 
 }  // namespace
@@ -124,28 +61,16 @@ IntervalClusters interval_clusters(ConstVectorRef x, ConstVectorRef weights, Ind
   k = std::min(k, m);
   const Layers layers(value, mass, g);
 
-  VectorXd last(m + 1), now(m + 1);  // the least loss of the first j numbers
-  Eigen::MatrixXi cut(m + 1, k);     // where the last group begins
-  last[0] = 0;
-  for (Index j = 1; j <= m; ++j) last[j] = layers.cost(0, j);
-  cut.col(0).setZero();
+  IntervalLayers<Layers> rows(m, layers, true, monitor);
   IntervalClusters out;
   out.losses.resize(k);
-  out.losses[0] = last[m];
+  out.losses[0] = rows.loss();
   for (Index h = 1; h < k; ++h) {
-    now.setConstant(infinity);
-    RowMinima(layers, last, now, cut.col(h).data(), monitor).find(h, m);
-    last.swap(now);
-    out.losses[h] = last[m];
+    rows.next();
+    out.losses[h] = rows.loss();
   }
-  out.loss = last[m];
-  VectorXi group(m);
-  Index end = m;
-  for (Index h = k - 1; h >= 0; --h) {
-    const Index from = h > 0 ? cut(end, h) : 0;
-    for (Index i = from; i < end; ++i) group[i] = static_cast<int>(h);
-    end = from;
-  }
+  out.loss = rows.loss();
+  const VectorXi group = rows.groups(k);
   out.cluster.resize(n);
   for (Index i = 0; i < n; ++i) out.cluster[i] = group[place[static_cast<std::size_t>(i)]];
   return out;
