@@ -151,7 +151,7 @@ check_probabilities <- function(p, arg) {
 }
 
 # A matrix of 0 and 1.
-check_labels <- function(y, arg, min_cols = 1L) {
+check_label_matrix <- function(y, arg, min_cols = 1L) {
   if (is.data.frame(y)) {
     y[] <- lapply(y, function(column) {
       if (is.factor(column) && nlevels(column) == 2L) as.integer(column) - 1L else column
@@ -174,7 +174,7 @@ check_sample_weights <- function(weights, n) {
 }
 
 decide_draws <- function(sample, weights, options, call) {
-  y <- check_labels(sample, "sample")
+  y <- check_label_matrix(sample, "sample")
   weights <- check_sample_weights(weights, nrow(y))
   found <- core_f_sample(unname(y), weights, options, progress_bar("decision"))
   p <- drop(crossprod(y, if (length(weights) > 0L) weights / sum(weights) else rep(1 / nrow(y), nrow(y))))

@@ -31,12 +31,12 @@
 #' f_regret(sim$y)
 f_regret <- function(sample, weights = NULL, decisions = NULL, beta = 1, empty = 1) {
   if (missing(sample)) fail_missing("sample")
-  y <- check_labels(sample, "sample")
+  y <- check_label_matrix(sample, "sample")
   weights <- check_sample_weights(weights, nrow(y))
   options <- f_options(beta, empty = empty)
   given <- matrix(0, 0L, ncol(y))
   if (!is.null(decisions)) {
-    given <- check_labels(if (is.null(dim(decisions))) rbind(decisions) else decisions, "decisions")
+    given <- check_label_matrix(if (is.null(dim(decisions))) rbind(decisions) else decisions, "decisions")
     if (is.null(dim(decisions))) rownames(given) <- NULL
     if (!is.null(colnames(given)) && !is.null(colnames(y))) given <- match_columns(given, colnames(y), "decisions")
     if (ncol(given) != ncol(y)) {
@@ -94,8 +94,8 @@ f_score <- function(truth, prediction, beta = 1, empty = 1, weights = NULL, by =
   by <- check_choice(by, c("all", "label", "instance"))
   options <- f_options(beta, empty = empty)
   as_matrix <- function(y) if (is.null(dim(y)) && is.atomic(y)) matrix(y, ncol = 1L) else y
-  truth <- check_labels(as_matrix(truth), "truth")
-  said <- check_labels(as_matrix(if (inherits(prediction, "granary_f_decision")) prediction$labels else prediction),
+  truth <- check_label_matrix(as_matrix(truth), "truth")
+  said <- check_label_matrix(as_matrix(if (inherits(prediction, "granary_f_decision")) prediction$labels else prediction),
                        "prediction")
   if (!is.null(colnames(truth)) && !is.null(colnames(said))) said <- match_columns(said, colnames(truth), "prediction")
   if (!identical(dim(truth), dim(said))) {

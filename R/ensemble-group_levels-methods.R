@@ -8,10 +8,11 @@
 #' @param unseen Levels that were not there: `NA`, with a warning; the largest group; the group whose classes are
 #'   nearest to those of all; or an error. For probabilities they say nothing.
 #' @param smooth Added to every count (Laplace); 0 for the shares as they are.
+#' @param drop Whether factors with a single group, which [stats::model.matrix()] does not take, are left out.
 #' @export
 predict.granary_level_groups <- function(object, newdata, type = c("group", "class", "prob"),
                                          unseen = c("na", "largest", "majority", "error"),
-                                         smooth = 1, ...) {
+                                         smooth = 1, drop = FALSE, ...) {
   refuse_dots(...)
   if (missing(newdata)) fail_missing("newdata")
   type <- check_choice(if (identical(type, "response")) "group" else type, c("group", "class", "prob"))
@@ -37,9 +38,10 @@ predict.granary_level_groups <- function(object, newdata, type = c("group", "cla
     factor(labels[codes[[name]]], labels)
   })
   if (length(grouped) == 1L && !is.data.frame(newdata)) return(grouped[[1L]])
+  alone <- vapply(grouped, nlevels, 0L) == 1L & check_flag(drop)
   if (!is.data.frame(newdata)) newdata <- as.data.frame(frame$columns, optional = TRUE)
   newdata[names(grouped)] <- grouped
-  newdata
+  newdata[setdiff(names(newdata), names(grouped)[alone])]
 }
 
 # The number of the group of every row, by factor.
@@ -139,7 +141,7 @@ assess.granary_level_groups <- function(object, newdata = NULL, newy = NULL, wei
       if (length(columns) == 1L && length(base) == 1L) names(columns) <- base
       for (cut in names(object$breaks)) columns[[cut]] <- cut_at(columns[[cut]], object$breaks[[cut]])
       for (pair in names(object$pairs)) columns[[pair]] <- cross_levels(columns[object$pairs[[pair]]])
-      counts <- new_counts(columns[[name]], newy, weights, object)
+      counts <- new_level_counts(columns[[name]], newy, weights, object)
       at <- one$group[rownames(counts)]
       share <- (one$table / rowSums(one$table))[at, , drop = FALSE]
       share[is.na(at), ] <- rep(object$prior / sum(object$prior), each = sum(is.na(at)))
@@ -151,7 +153,7 @@ assess.granary_level_groups <- function(object, newdata = NULL, newy = NULL, wei
   do.call(rbind, rows)
 }
 
-new_counts <- function(column, newy, weights, object) {
+new_level_counts <- function(column, newy, weights, object) {
   codes <- level_codes(column, "newdata", if (object$na == "omit") "omit" else "level")
   label <- match(words_of(newy, object$levels), object$levels)
   if (length(label) != length(codes$code)) {
@@ -249,7 +251,7 @@ group_bars <- function(x) {
   one$table[order(-(one$table / rowSums(one$table))[, 1L]), , drop = FALSE]
 }
 
-class_colours <- function(n) grDevices::hcl.colors(max(n, 2L), "Dark 3")[seq_len(n)]
+group_colours <- function(n) grDevices::hcl.colors(max(n, 2L), "Dark 3")[seq_len(n)]
 
 #' @rdname group_levels
 #' @details `plot()` shows the classes of each group as bars as wide as the group is large; of several factors the one
@@ -258,7 +260,7 @@ class_colours <- function(n) grDevices::hcl.colors(max(n, 2L), "Dark 3")[seq_len
 plot.granary_level_groups <- function(x, ...) {
   table <- group_bars(x)
   share <- t(table / rowSums(table))
-  colours <- class_colours(nrow(share))
+  colours <- group_colours(nrow(share))
   old <- graphics::par(mar = c(7, 4.1, 3, 1))
   on.exit(graphics::par(old))
   at <- draw(graphics::barplot, share, width = rowSums(table) / sum(table), space = 0.02, col = colours,

@@ -87,7 +87,7 @@ multilabel.default <- function(x, y, model = c("pcc", "efp", "lfp", "br", "knn",
   if (missing(x)) fail_missing("x")
   if (missing(y)) fail_missing("y")
   x <- check_design(x, "x", allow_sparse = FALSE)
-  y <- check_labels(if (is.null(dim(y)) && is.atomic(y)) cbind(y = y) else y, "y")
+  y <- check_label_matrix(if (is.null(dim(y)) && is.atomic(y)) cbind(y = y) else y, "y")
   if (nrow(y) != nrow(x)) {
     abort_input(sprintf("`y` must have one row per row of `x`, %d, but it has %d.", nrow(x), nrow(y)), "y")
   }

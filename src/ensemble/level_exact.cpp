@@ -121,6 +121,54 @@ Interval best_intervals(const Items& items, const GroupCost& cost, GroupCostKind
   return out;
 }
 
+// The entropy of classes is that of one class against the others, plus that among the others: of K groups the first is never below its best intervals, the
+// second never below that of the items. The best class for each K.
+double entropy_bound(const Items& items, const GroupCost& cost, GroupCostKind kind, double single, int groups, Monitor& monitor) {
+  const Index m = items.size(), j = items.counts.rows();
+  const double scale = kind == GroupCostKind::bic ? 2 : 1;
+  if (m < 2 || groups == 1) return single;
+  double floor = 0;
+  for (Index i = 0; i < m; ++i) floor += scale * entropy_cost(items.counts.col(i).data(), j);
+  struct Split {
+    MatrixXd before;
+    double others = 0;
+  };
+  std::vector<Split> splits(static_cast<std::size_t>(std::min<Index>(j, 20)));
+  for (std::size_t c = 0; c < splits.size(); ++c) {
+    MatrixXd two(2, m);
+    two.row(0) = items.counts.row(static_cast<Index>(c));
+    two.row(1) = items.counts.colwise().sum() - two.row(0);
+    for (Index i = 0; i < m; ++i)
+      splits[c].others += entropy_cost(items.counts.col(i).data(), j) - entropy_cost(two.col(i).data(), 2);
+    std::vector<Index> order(static_cast<std::size_t>(m));
+    std::iota(order.begin(), order.end(), Index{0});
+    std::sort(order.begin(), order.end(), [&](Index a, Index b) {
+      const double left = two(0, a) * two.col(b).sum(), right = two(0, b) * two.col(a).sum();
+      return left != right ? left < right : a < b;
+    });
+    splits[c].before = MatrixXd::Zero(2, m + 1);
+    for (Index i = 0; i < m; ++i) splits[c].before.col(i + 1) = splits[c].before.col(i) + two.col(order[static_cast<std::size_t>(i)]);
+  }
+  std::vector<RunEntropy> runs;
+  std::vector<IntervalLayers<RunEntropy>> layers;
+  runs.reserve(splits.size());
+  for (const Split& split : splits) runs.emplace_back(split.before);
+  for (const RunEntropy& run : runs) layers.emplace_back(m, run, true, monitor);
+  double lower = groups == 0 ? single : infinity;
+  constexpr Index most = 64;  // beyond, the bound of the items will do
+  for (Index k = 2; k <= m; ++k) {
+    if (groups > 0 ? k > groups : cost.groups_at_least(k) + floor >= lower) return lower;
+    if (k > most) return groups > 0 ? cost.groups(groups) + floor : std::min(lower, cost.groups_at_least(k) + floor);
+    double best = floor;
+    for (std::size_t c = 0; c < layers.size(); ++c) {
+      layers[c].next();
+      best = std::max(best, scale * (layers[c].loss() + splits[c].others));
+    }
+    if (groups == 0 || k == groups) lower = std::min(lower, cost.groups(k) + best);
+  }
+  return lower;
+}
+
 Partition best_of_all(const Items& items, const GroupCost& cost, int groups, Monitor& monitor) {
   const Index m = items.size(), j = items.counts.rows();
   const Index wanted = groups > 0 ? std::min<Index>(groups, m) : 0;

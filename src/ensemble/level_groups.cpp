@@ -90,15 +90,6 @@ struct Found {
   int rounds = 0;
 };
 
-// No grouping into at least two groups costs less than its entropy.
-double item_bound(const Items& items, const GroupCost& cost, GroupCostKind kind, double single, int groups) {
-  double floor = 0;
-  for (Index i = 0; i < items.size(); ++i) floor += entropy_cost(items.counts.col(i).data(), items.counts.rows());
-  if (kind == GroupCostKind::bic) floor *= 2;
-  if (groups > 0) return groups == 1 ? single : floor + cost.groups(groups);
-  return items.size() < 2 ? single : std::min(single, floor + cost.groups(2));
-}
-
 Found search_groups(const Items& items, GroupCostKind kind, double levels, const LevelOptions& options, double until,
                     Monitor& monitor) {
   const GroupCost cost(kind, items.counts.rowwise().sum(), levels);
@@ -153,7 +144,7 @@ Found search_groups(const Items& items, GroupCostKind kind, double levels, const
     if (one.cost < out.best.cost) out.best = std::move(one);
   }
   if (options.groups == 0 && single < out.best.cost) out.best = make_partition(items, VectorXi::Zero(items.size()), cost);
-  out.lower = item_bound(items, cost, kind, single, options.groups);
+  out.lower = entropy_bound(items, cost, kind, single, options.groups, monitor);
   out.exact = out.best.cost <= out.lower + 1e-9 * std::max(1.0, std::abs(out.lower));
   return out;
 }

@@ -9,7 +9,8 @@
 //              by majority class; merging pairs down to one group, the best partition on the way (2.4.1, 2.4.3); all items at
 //              once to the group that suits them best (digamma, monotone); single items; and merges that are taken back unless
 //              moves make them pay (2.4.3)
-//   bound      log I + min_K [log B(I, K) + least entropy of K groups (two classes) or of the items]; a single group is compared as it is
+//   bound      log I + min_K [log B(I, K) + a bound of the entropy of K groups], exact for two classes, for more by one class against the
+//              others; a single group is compared as it is
 //
 // chaid merges the pair whose classes differ least (largest p-value of chi-square) while p > alpha; chaid_exhaustive goes down to
 // two groups and takes the partition with the smallest p-value times S(I, K) on the way; khiops the smallest p-value, tschuprow
@@ -134,6 +135,8 @@ struct Interval {
 };
 Interval best_intervals(const Items& items, const GroupCost& cost, GroupCostKind kind, int groups, int max_exact,
                         Monitor& monitor);
+// No grouping has a smaller cost, with the choice of K left out; single: the cost of one group.
+double entropy_bound(const Items& items, const GroupCost& cost, GroupCostKind kind, double single, int groups, Monitor& monitor);
 Partition best_of_all(const Items& items, const GroupCost& cost, int groups, Monitor& monitor);
 inline constexpr Index most_enumerated = 12;
 
