@@ -405,6 +405,70 @@ core_multilabel_predict <- function(x, fit, ask, seed, progress) {
     .Call(`_granary_core_multilabel_predict`, x, fit, ask, seed, progress)
 }
 
+core_span_merge <- function(table, systems, fields, progress) {
+    .Call(`_granary_core_span_merge`, table, systems, fields, progress)
+}
+
+core_span_vote <- function(field, prob, options, seed) {
+    .Call(`_granary_core_span_vote`, field, prob, options, seed)
+}
+
+core_span_once <- function(doc, field, score, once) {
+    .Call(`_granary_core_span_once`, doc, field, score, once)
+}
+
+core_span_match <- function(predicted, gold, fields, match, progress) {
+    .Call(`_granary_core_span_match`, predicted, gold, fields, match, progress)
+}
+
+core_span_agreement <- function(field, gold, fields) {
+    .Call(`_granary_core_span_agreement`, field, gold, fields)
+}
+
+core_span_features <- function(field, prob, fields, silence) {
+    .Call(`_granary_core_span_features`, field, prob, fields, silence)
+}
+
+core_span_curve <- function(score, correct, options) {
+    .Call(`_granary_core_span_curve`, score, correct, options)
+}
+
+core_span_curve_at <- function(curve, score) {
+    .Call(`_granary_core_span_curve_at`, curve, score)
+}
+
+core_span_curves <- function(field, score, gold, sizes, options) {
+    .Call(`_granary_core_span_curves`, field, score, gold, sizes, options)
+}
+
+core_span_curves_at <- function(curves, field, score) {
+    .Call(`_granary_core_span_curves_at`, curves, field, score)
+}
+
+core_span_hmm <- function(word, begin, start, end, options) {
+    .Call(`_granary_core_span_hmm`, word, begin, start, end, options)
+}
+
+core_span_hmm_extract <- function(word, begin, hmm, progress) {
+    .Call(`_granary_core_span_hmm_extract`, word, begin, hmm, progress)
+}
+
+core_logitboost <- function(x, y, weights, options, seed, progress) {
+    .Call(`_granary_core_logitboost`, x, y, weights, options, seed, progress)
+}
+
+core_logitboost_predict <- function(x, fit, rounds, threads, progress) {
+    .Call(`_granary_core_logitboost_predict`, x, fit, rounds, threads, progress)
+}
+
+core_meta_fit <- function(x, y, weights, options, seed, progress) {
+    .Call(`_granary_core_meta_fit`, x, y, weights, options, seed, progress)
+}
+
+core_meta_predict <- function(x, fit, threads, progress) {
+    .Call(`_granary_core_meta_predict`, x, fit, threads, progress)
+}
+
 core_transfer_forest <- function(x, label, options, seed, progress) {
     .Call(`_granary_core_transfer_forest`, x, label, options, seed, progress)
 }

@@ -77,21 +77,15 @@ group_levels <- function(x, ...) {
 
 #' @rdname group_levels
 #' @export
-group_levels.formula <- function(formula, data = NULL, subset, na.action, ...) {
+group_levels.formula <- function(formula, data = NULL, weights, subset, na.action, ...) {
   call <- match.call(expand.dots = FALSE)
   shown <- match.call()
   env <- parent.frame()
-  refuse_parts(call, "weights")
+  refuse_parts(call, character())
   data <- check_formula_data(formula, data, TRUE)
   ask <- c(list(quote(stats::model.frame), formula = formula, data = data,
                 na.action = if ("na.action" %in% names(call)) call$na.action else quote(stats::na.pass)),
-           as.list(call[intersect("subset", names(call))]))
-  dots <- list(...)
-  given <- call$...
-  if ("weights" %in% names(given)) {
-    ask$weights <- given$weights
-    dots$weights <- NULL
-  }
+           as.list(call[intersect(c("subset", "weights"), names(call))]))
   frame <- tryCatch(eval(as.call(ask), env), error = function(e) {
     abort_input(paste0("The variables of `formula` could not be found or combined: ", conditionMessage(e), "."),
                 "formula")
@@ -105,7 +99,7 @@ group_levels.formula <- function(formula, data = NULL, subset, na.action, ...) {
   weights <- stats::model.weights(frame)
   x <- frame[attr(stats::terms(frame), "term.labels")]
   if (length(x) == 0L) abort_input("`formula` must have at least one column on its right-hand side.", "formula")
-  arguments <- c(list(x = x, y = y), if (!is.null(weights)) list(weights = weights), dots)
+  arguments <- c(list(x = x, y = y), if (!is.null(weights)) list(weights = weights), list(...))
   fit <- do.call(group_levels.default, arguments, quote = TRUE)
   fit$formula <- stats::formula(stats::terms(frame))
   fit$call <- generic_call(shown, "group_levels")

@@ -1298,6 +1298,217 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_span_merge
+SEXP core_span_merge(SEXP table, SEXP systems, SEXP fields, SEXP progress);
+RcppExport SEXP _granary_core_span_merge(SEXP tableSEXP, SEXP systemsSEXP, SEXP fieldsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type table(tableSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type systems(systemsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type fields(fieldsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_span_merge(table, systems, fields, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_span_vote
+SEXP core_span_vote(SEXP field, SEXP prob, SEXP options, SEXP seed);
+RcppExport SEXP _granary_core_span_vote(SEXP fieldSEXP, SEXP probSEXP, SEXP optionsSEXP, SEXP seedSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type field(fieldSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type prob(probSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_span_vote(field, prob, options, seed));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_span_once
+SEXP core_span_once(SEXP doc, SEXP field, SEXP score, SEXP once);
+RcppExport SEXP _granary_core_span_once(SEXP docSEXP, SEXP fieldSEXP, SEXP scoreSEXP, SEXP onceSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type doc(docSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type field(fieldSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type score(scoreSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type once(onceSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_span_once(doc, field, score, once));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_span_match
+SEXP core_span_match(SEXP predicted, SEXP gold, SEXP fields, SEXP match, SEXP progress);
+RcppExport SEXP _granary_core_span_match(SEXP predictedSEXP, SEXP goldSEXP, SEXP fieldsSEXP, SEXP matchSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type predicted(predictedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type gold(goldSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type fields(fieldsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type match(matchSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_span_match(predicted, gold, fields, match, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_span_agreement
+SEXP core_span_agreement(SEXP field, SEXP gold, SEXP fields);
+RcppExport SEXP _granary_core_span_agreement(SEXP fieldSEXP, SEXP goldSEXP, SEXP fieldsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type field(fieldSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type gold(goldSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type fields(fieldsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_span_agreement(field, gold, fields));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_span_features
+SEXP core_span_features(SEXP field, SEXP prob, SEXP fields, SEXP silence);
+RcppExport SEXP _granary_core_span_features(SEXP fieldSEXP, SEXP probSEXP, SEXP fieldsSEXP, SEXP silenceSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type field(fieldSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type prob(probSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type fields(fieldsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type silence(silenceSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_span_features(field, prob, fields, silence));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_span_curve
+SEXP core_span_curve(SEXP score, SEXP correct, SEXP options);
+RcppExport SEXP _granary_core_span_curve(SEXP scoreSEXP, SEXP correctSEXP, SEXP optionsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type score(scoreSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type correct(correctSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_span_curve(score, correct, options));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_span_curve_at
+SEXP core_span_curve_at(SEXP curve, SEXP score);
+RcppExport SEXP _granary_core_span_curve_at(SEXP curveSEXP, SEXP scoreSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type curve(curveSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type score(scoreSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_span_curve_at(curve, score));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_span_curves
+SEXP core_span_curves(SEXP field, SEXP score, SEXP gold, SEXP sizes, SEXP options);
+RcppExport SEXP _granary_core_span_curves(SEXP fieldSEXP, SEXP scoreSEXP, SEXP goldSEXP, SEXP sizesSEXP, SEXP optionsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type field(fieldSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type score(scoreSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type gold(goldSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type sizes(sizesSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_span_curves(field, score, gold, sizes, options));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_span_curves_at
+SEXP core_span_curves_at(SEXP curves, SEXP field, SEXP score);
+RcppExport SEXP _granary_core_span_curves_at(SEXP curvesSEXP, SEXP fieldSEXP, SEXP scoreSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type curves(curvesSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type field(fieldSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type score(scoreSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_span_curves_at(curves, field, score));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_span_hmm
+SEXP core_span_hmm(SEXP word, SEXP begin, SEXP start, SEXP end, SEXP options);
+RcppExport SEXP _granary_core_span_hmm(SEXP wordSEXP, SEXP beginSEXP, SEXP startSEXP, SEXP endSEXP, SEXP optionsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type word(wordSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type begin(beginSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type start(startSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type end(endSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_span_hmm(word, begin, start, end, options));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_span_hmm_extract
+SEXP core_span_hmm_extract(SEXP word, SEXP begin, SEXP hmm, SEXP progress);
+RcppExport SEXP _granary_core_span_hmm_extract(SEXP wordSEXP, SEXP beginSEXP, SEXP hmmSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type word(wordSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type begin(beginSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type hmm(hmmSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_span_hmm_extract(word, begin, hmm, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_logitboost
+SEXP core_logitboost(SEXP x, SEXP y, SEXP weights, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_logitboost(SEXP xSEXP, SEXP ySEXP, SEXP weightsSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type y(ySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type weights(weightsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_logitboost(x, y, weights, options, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_logitboost_predict
+SEXP core_logitboost_predict(SEXP x, SEXP fit, SEXP rounds, SEXP threads, SEXP progress);
+RcppExport SEXP _granary_core_logitboost_predict(SEXP xSEXP, SEXP fitSEXP, SEXP roundsSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type fit(fitSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type rounds(roundsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_logitboost_predict(x, fit, rounds, threads, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_meta_fit
+SEXP core_meta_fit(SEXP x, SEXP y, SEXP weights, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_meta_fit(SEXP xSEXP, SEXP ySEXP, SEXP weightsSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type y(ySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type weights(weightsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_meta_fit(x, y, weights, options, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_meta_predict
+SEXP core_meta_predict(SEXP x, SEXP fit, SEXP threads, SEXP progress);
+RcppExport SEXP _granary_core_meta_predict(SEXP xSEXP, SEXP fitSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type fit(fitSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_meta_predict(x, fit, threads, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_transfer_forest
 SEXP core_transfer_forest(SEXP x, SEXP label, SEXP options, SEXP seed, SEXP progress);
 RcppExport SEXP _granary_core_transfer_forest(SEXP xSEXP, SEXP labelSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
@@ -5947,6 +6158,22 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_level_bayes", (DL_FUNC) &_granary_core_level_bayes, 4},
     {"_granary_core_multilabel", (DL_FUNC) &_granary_core_multilabel, 5},
     {"_granary_core_multilabel_predict", (DL_FUNC) &_granary_core_multilabel_predict, 5},
+    {"_granary_core_span_merge", (DL_FUNC) &_granary_core_span_merge, 4},
+    {"_granary_core_span_vote", (DL_FUNC) &_granary_core_span_vote, 4},
+    {"_granary_core_span_once", (DL_FUNC) &_granary_core_span_once, 4},
+    {"_granary_core_span_match", (DL_FUNC) &_granary_core_span_match, 5},
+    {"_granary_core_span_agreement", (DL_FUNC) &_granary_core_span_agreement, 3},
+    {"_granary_core_span_features", (DL_FUNC) &_granary_core_span_features, 4},
+    {"_granary_core_span_curve", (DL_FUNC) &_granary_core_span_curve, 3},
+    {"_granary_core_span_curve_at", (DL_FUNC) &_granary_core_span_curve_at, 2},
+    {"_granary_core_span_curves", (DL_FUNC) &_granary_core_span_curves, 5},
+    {"_granary_core_span_curves_at", (DL_FUNC) &_granary_core_span_curves_at, 3},
+    {"_granary_core_span_hmm", (DL_FUNC) &_granary_core_span_hmm, 5},
+    {"_granary_core_span_hmm_extract", (DL_FUNC) &_granary_core_span_hmm_extract, 4},
+    {"_granary_core_logitboost", (DL_FUNC) &_granary_core_logitboost, 6},
+    {"_granary_core_logitboost_predict", (DL_FUNC) &_granary_core_logitboost_predict, 5},
+    {"_granary_core_meta_fit", (DL_FUNC) &_granary_core_meta_fit, 6},
+    {"_granary_core_meta_predict", (DL_FUNC) &_granary_core_meta_predict, 4},
     {"_granary_core_transfer_forest", (DL_FUNC) &_granary_core_transfer_forest, 5},
     {"_granary_core_hold_transfer", (DL_FUNC) &_granary_core_hold_transfer, 1},
     {"_granary_core_transfer_alive", (DL_FUNC) &_granary_core_transfer_alive, 1},

@@ -106,7 +106,7 @@ VectorXd LabelSample::marginals() const {
   VectorXd p = VectorXd::Zero(labels);
   for (std::size_t r = 0; r < ones.size(); ++r)
     for (const int i : ones[r]) p[i] += weight[r];
-  return p;
+  return p.cwiseMin(1);  // sums of shares round
 }
 
 SizeTable size_table(const LabelSample& sample) {

@@ -80,9 +80,12 @@ Interval best_intervals(const Items& items, const GroupCost& cost, GroupCostKind
     if (monge)
       for (Index i = 0; i < m; ++i) floor += run(i, i + 1);
     Index best = 1;
-    double least = layers.loss();
+    double least = layers.loss(), fewer = layers.loss();
     if (wanted > 0) {
-      while (layers.layers() < wanted) layers.next();
+      while (layers.layers() < wanted) {
+        layers.next();
+        fewer = std::min(fewer, layers.loss());
+      }
       best = wanted;
       least = layers.loss() + cost.groups(wanted);
     } else {
@@ -96,8 +99,9 @@ Interval best_intervals(const Items& items, const GroupCost& cost, GroupCostKind
       }
     }
     out.best = make_partition(items, in_order(layers.groups(best), order), cost);
-    out.lower = out.best.cost;
-    out.exact = true;
+    // Groups are cones where at most so many are asked for: with exactly so many that is certain only if fewer would not do better.
+    out.lower = wanted > 0 ? std::min(out.best.cost, fewer + cost.groups(wanted)) : out.best.cost;
+    out.exact = out.best.cost <= out.lower + 1e-9;
     return out;
   }
   // Too many items: the best intervals by entropy, which is never above the cost, bound it from below and are good starts.

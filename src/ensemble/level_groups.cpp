@@ -101,6 +101,12 @@ Found search_groups(const Items& items, GroupCostKind kind, double levels, const
                              " levels with different shares for ", items.counts.rows(), " classes, but there are ", items.size(),
                              ". Use search = \"auto\"."));
   }
+  if (exact && small && options.groups > 0) {
+    out.best = best_of_all(items, cost, options.groups, monitor);
+    out.lower = out.best.cost;
+    out.exact = true;
+    return out;
+  }
   const double single = make_partition(items, VectorXi::Zero(items.size()), cost).cost;
   if (exact && two) {
     Items pair = items;
@@ -243,7 +249,8 @@ LevelGroups level_groups(ConstMatrixRef counts, const LevelOptions& options, Mon
   if (options.groups > counts.rows()) throw InputError("there cannot be more groups than levels.");
   // The columns of classes that do not occur count for nothing in the data, but they do in J: none is left out.
   Items items = compress(counts);
-  if (options.groups > items.size()) {  // more groups than different shares: levels stand for themselves
+  // More groups than different shares, or few levels in exactly so many groups: levels stand for themselves.
+  if (options.groups > items.size() || (options.groups > 0 && counts.rows() <= most_enumerated)) {
     items.counts = counts.transpose();
     items.of_level = VectorXi::LinSpaced(counts.rows(), 0, static_cast<int>(counts.rows()) - 1);
   }

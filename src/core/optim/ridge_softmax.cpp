@@ -53,6 +53,7 @@ class Problem {
   RidgeSoftmax solve(double lambda, const RidgeSoftmaxOptions& options, Monitor& monitor) {
     LbfgsOptions how;
     how.tol = options.tol * 1e-2;
+    how.value_tol = 1e-16;
     how.max_iter = options.max_iter;
     const double total = w_.sum();
     const LbfgsResult found = lbfgs([&](const VectorXd& t, VectorXd& g) { return value(t, lambda, g); }, start_, how, monitor);
