@@ -95,8 +95,8 @@ f_score <- function(truth, prediction, beta = 1, empty = 1, weights = NULL, by =
   options <- f_options(beta, empty = empty)
   as_matrix <- function(y) if (is.null(dim(y)) && is.atomic(y)) matrix(y, ncol = 1L) else y
   truth <- check_label_matrix(as_matrix(truth), "truth")
-  said <- check_label_matrix(as_matrix(if (inherits(prediction, "granary_f_decision")) prediction$labels else prediction),
-                       "prediction")
+  if (inherits(prediction, "granary_f_decision")) prediction <- prediction$labels
+  said <- check_label_matrix(as_matrix(prediction), "prediction")
   if (!is.null(colnames(truth)) && !is.null(colnames(said))) said <- match_columns(said, colnames(truth), "prediction")
   if (!identical(dim(truth), dim(said))) {
     abort_input(sprintf("`prediction` must have the %d rows and %d columns of `truth`, but it has %d and %d.",

@@ -7,7 +7,8 @@
 #' @details
 #' With \eqn{I} levels, \eqn{J} classes and \eqn{K} groups with class counts \eqn{n_{kj}}{n_kj} the criterion is minus
 #' the log of the posterior probability of a partition,
-#' \deqn{C = \log I + \log B(I, K) + \sum_k \log {n_k + J - 1 \choose J - 1} + \sum_k \log \frac{n_k!}{\prod_j n_{kj}!}, \quad
+#' \deqn{C = \log I + \log B(I, K) + \sum_k \log {n_k + J - 1 \choose J - 1} + \sum_k \log \frac{n_k!}{\prod_j
+#' n_{kj}!}, \quad
 #' B(I, K) = \sum_{k \le K} S(I, k)}{
 #' C = log I + log B(I, K) + sum_k log choose(n_k + J - 1, J - 1) + sum_k log(n_k! / prod_j n_kj!), B(I, K) = sum_(k <=
 #' K) S(I, k)} with Stirling numbers of the second kind \eqn{S}: a uniform prior on the number of groups, on partitions,
@@ -160,7 +161,7 @@ level_codes <- function(column, arg, na) {
   missing <- is.na(text)
   if (any(missing) && na == "error") {
     abort_input(
-      sprintf("`%s` must have no missing values, but it has %d, the first in row %d. With na = \"level\" they are a level.",
+      sprintf("`%s` has %d missing values, the first in row %d. With na = \"level\" they are a level.",
               arg, sum(missing), which(missing)[1L]), arg)
   }
   levels <- if (is.factor(column)) {

@@ -64,7 +64,8 @@ level_cost <- function(x, groups) {
 #' there are to divide n levels into k groups, or into at most k. They are the price of groups in [group_levels()].
 #'
 #' @details
-#' \deqn{S(n, k) = k S(n - 1, k) + S(n - 1, k - 1), \quad B(n, k) = \sum_{i \le k} S(n, i)}{S(n, k) = k S(n - 1, k) + S(n - 1, k - 1), B(n, k) = sum_(i <= k) S(n, i)}
+#' \deqn{S(n, k) = k S(n - 1, k) + S(n - 1, k - 1), \quad B(n, k) = \sum_{i \le k} S(n, i)}{S(n, k) = k S(n - 1, k) +
+#' S(n - 1, k - 1), B(n, k) = sum_(i <= k) S(n, i)}
 #' computed by the ratios of neighbouring numbers, which neither overflow nor lose the small ones.
 #'
 #' @section Which method when:

@@ -37,7 +37,7 @@
 #' @param target What `predict()` decides by.
 #' @param beta Weight of recall in F.
 #' @param lambda Ridge penalties to choose from.
-#' @param folds Folds of that choice, a number or one label per row.
+#' @param folds Folds of that choice, a number or one label per row; the paper has 5.
 #' @param n_chains Chains of `"pcc"`.
 #' @param order Order of the labels in the first chain: their names or numbers.
 #' @param max_sizes Most sizes of label sets that `"efp"` tells apart.
@@ -78,7 +78,7 @@ multilabel.formula <- function(formula, data = NULL, subset, na.action, ...) {
 #' @export
 multilabel.default <- function(x, y, model = c("pcc", "efp", "lfp", "br", "knn", "ftree"),
                                target = c("f", "jaccard", "hamming", "subset"),
-                               beta = 1, lambda = 10^(-4:3), folds = 5, n_chains = 1, order = NULL, max_sizes = 30,
+                               beta = 1, lambda = 10^(-4:3), folds = 10, n_chains = 1, order = NULL, max_sizes = 30,
                                neighbors = 20,
                                n_trees = 1, min_node = 10, mtry = 0, cuts = 32, tol = 1e-5, max_iter = 500,
                                threads = NULL, ...) {
@@ -187,7 +187,7 @@ predict.granary_multilabel <- function(object, newdata = NULL, type = c("class",
   if (type == "prob") return(structure(found$marginal, dimnames = list(rows, object$labels)))
   if (found$unfinished > 0L) {
     warn_input(
-      sprintf("For %d rows the search for the most probable vector ended early; theirs is the best found. Use search = \"beam\".",
+      sprintf("For %d rows the search for the most probable vector ended early; theirs is the best met: see `search`.",
               found$unfinished))
   }
   if (found$inconsistent > 0L && !calibrate) {

@@ -23,7 +23,9 @@ SEXP core_span_vote(SEXP field, SEXP prob, SEXP options, SEXP seed) {
 
 // [[Rcpp::export(rng = false)]]
 SEXP core_span_once(SEXP doc, SEXP field, SEXP score, SEXP once) {
-  return crossing([&] { return write(one_per_doc(labels(doc, "doc"), labels(field, "field"), vector(score, "score"), read<VectorXi>(once, "once"))); });
+  return crossing([&] {
+    return write(one_per_doc(labels(doc, "doc"), labels(field, "field"), vector(score, "score"), read<VectorXi>(once, "once")));
+  });
 }
 
 // [[Rcpp::export(rng = false)]]
@@ -36,19 +38,22 @@ SEXP core_span_match(SEXP predicted, SEXP gold, SEXP fields, SEXP match, SEXP pr
 
 // [[Rcpp::export(rng = false)]]
 SEXP core_span_agreement(SEXP field, SEXP gold, SEXP fields) {
-  return crossing([&] { return write(agreement(matrix_of_places(field, "field"), labels(gold, "gold"), count(fields, "fields"))); });
+  return crossing(
+      [&] { return write(agreement(matrix_of_places(field, "field"), labels(gold, "gold"), count(fields, "fields"))); });
 }
 
 // [[Rcpp::export(rng = false)]]
 SEXP core_span_features(SEXP field, SEXP prob, SEXP fields, SEXP silence) {
   return crossing([&] {
-    return write(span_features(matrix_of_places(field, "field"), matrix(prob, "prob"), count(fields, "fields"), flag(silence, "silence")));
+    return write(
+        span_features(matrix_of_places(field, "field"), matrix(prob, "prob"), count(fields, "fields"), flag(silence, "silence")));
   });
 }
 
 // [[Rcpp::export(rng = false)]]
 SEXP core_span_curve(SEXP score, SEXP correct, SEXP options) {
-  return crossing([&] { return write(fit_curve(vector(score, "score"), vector(correct, "correct"), read<CurveOptions>(options))); });
+  return crossing(
+      [&] { return write(fit_curve(vector(score, "score"), vector(correct, "correct"), read<CurveOptions>(options))); });
 }
 
 // [[Rcpp::export(rng = false)]]
@@ -67,20 +72,23 @@ SEXP core_span_curves(SEXP field, SEXP score, SEXP gold, SEXP sizes, SEXP option
 
 // [[Rcpp::export(rng = false)]]
 SEXP core_span_curves_at(SEXP curves, SEXP field, SEXP score) {
-  return crossing([&] { return write(curves_at(read_state<SpanCurves>(curves, "curves"), matrix_of_places(field, "field"), matrix(score, "score"))); });
+  return crossing([&] {
+    return write(curves_at(read_state<SpanCurves>(curves, "curves"), matrix_of_places(field, "field"), matrix(score, "score")));
+  });
 }
 
 // [[Rcpp::export(rng = false)]]
 SEXP core_span_hmm(SEXP word, SEXP begin, SEXP start, SEXP end, SEXP options) {
   return crossing([&] {
-    return write(field_hmm_fit(labels(word, "word"), read<std::vector<int>>(begin, "begin"), read<VectorXi>(start, "start"), read<VectorXi>(end, "end"),
-                               read<FieldHmmOptions>(options)));
+    return write(field_hmm_fit(labels(word, "word"), read<std::vector<int>>(begin, "begin"), read<VectorXi>(start, "start"),
+                               read<VectorXi>(end, "end"), read<FieldHmmOptions>(options)));
   });
 }
 
 // [[Rcpp::export(rng = false)]]
 SEXP core_span_hmm_extract(SEXP word, SEXP begin, SEXP hmm, SEXP progress) {
   return crossing(progress, [&](Monitor& monitor) {
-    return write(field_hmm_extract(labels(word, "word"), read<std::vector<int>>(begin, "begin"), read_state<FieldHmm>(hmm, "object"), monitor));
+    return write(field_hmm_extract(labels(word, "word"), read<std::vector<int>>(begin, "begin"),
+                                   read_state<FieldHmm>(hmm, "object"), monitor));
   });
 }

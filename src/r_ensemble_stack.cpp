@@ -11,14 +11,16 @@ GRANARY_DEFAULTS(logitboost, LogitBoostOptions);
 SEXP core_logitboost(SEXP x, SEXP y, SEXP weights, SEXP options, SEXP seed, SEXP progress) {
   return crossing(progress, [&](Monitor& monitor) {
     Rng draws = rng(seed);
-    return write(logitboost(design(x), labels(y, "y"), vector(weights, "weights"), read<LogitBoostOptions>(options), draws, monitor));
+    return write(
+        logitboost(design(x), labels(y, "y"), vector(weights, "weights"), read<LogitBoostOptions>(options), draws, monitor));
   });
 }
 
 // [[Rcpp::export(rng = false)]]
 SEXP core_logitboost_predict(SEXP x, SEXP fit, SEXP rounds, SEXP threads, SEXP progress) {
   return crossing(progress, [&](Monitor& monitor) {
-    return write(logitboost_predict(design(x), read_state<LogitBoostFit>(fit, "object"), count(rounds, "rounds"), count(threads, "threads"), monitor));
+    return write(logitboost_predict(design(x), read_state<LogitBoostFit>(fit, "object"), count(rounds, "rounds"),
+                                    count(threads, "threads"), monitor));
   });
 }
 

@@ -2,20 +2,23 @@
 //
 //   F_b(y, h) = (1 + b^2) sum_i y_i h_i / (b^2 sum_i y_i + sum_i h_i),   0/0 = 1,   y, h in {0, 1}^m
 //
-//   f_gfm           any joint law: Delta_ik = sum_{y: y_i = 1} (1 + b^2) P(y) / (b^2 s_y + k); of column k the k largest, their sum is E_k;
+//   f_gfm           any joint law: Delta_ik = sum_{y: y_i = 1} (1 + b^2) P(y) / (b^2 s_y + k); of column k the k largest, their
+//   sum is E_k;
 //                   E_0 = P(y = 0); the best k. O(m^2) (Algorithm 1, Theorem 9)
 //   delta_matrix    Delta = P W from P_is = P(y_i = 1, s_y = s), W_sk = (1 + b^2) / (b^2 s + k), over the sizes s that occur
 //   f_independent   independent labels: the best set are the k most probable ones (Lewis 1995), and
 //                     E_k = (1 + b^2) sum_s [sum_{i <= k} P(y_i = 1, s_y = s)] / (b^2 s + k)
 //   jaccard_independent   E_k = (sum_{i <= k} p_i) E 1 / (k + sum_{l > k} y_l), as the two counts are independent
-//   f_categorical   exactly one label is right: top k, the first k with b^2 sum_{j <= k} p_j >= (b^2 + k) p_{k+1}  (Theorem 6; b = 1)
+//   f_categorical   exactly one label is right: top k, the first k with b^2 sum_{j <= k} p_j >= (b^2 + k) p_{k+1}  (Theorem 6; b
+//   = 1)
 //   f_lewis         (1 + b^2) sum_{i <= k} p_i / (b^2 sum p + k), an approximation in O(m log m)
 //
 // The paper's O(m^3) sums for independent labels, and the O(m^2) recursion of Ye et al. (ICML 2012), which needs a rational b^2,
 // are not needed: the law of s_y without label i is that of s_y divided by (1 - p_i + p_i z), which loses no digits when begun at
 // the end where p_i is the smaller root, and s_y lies within 9 sqrt(m) of its mean but for 1e-17 (Hoeffding). So all E_k cost
 // O(m^1.5), for any b. Where m is large only the k that bounds cannot exclude are computed:
-//   (1 + b^2) A / (b^2 (1 + mu) + k) <= E_k <= (1 + b^2) A / (b^2 mu + k) (1 + b^4 V / ((b^2 mu + k) k)),   A = sum_{i <= k} p_i, mu, V mean and variance of s_y
+//   (1 + b^2) A / (b^2 (1 + mu) + k) <= E_k <= (1 + b^2) A / (b^2 mu + k) (1 + b^4 V / ((b^2 mu + k) k)),   A = sum_{i <= k}
+//   p_i, mu, V mean and variance of s_y
 // by Jensen's inequality and a Taylor series of the second order.
 #pragma once
 

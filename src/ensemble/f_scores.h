@@ -1,6 +1,7 @@
 // Scores of decisions about labels, and what plug-in decisions lose.
 //
-//   instance   mean over rows of F(y_r, h_r)        macro   mean over labels of F of a column        micro   F of all entries at once
+//   instance   mean over rows of F(y_r, h_r)        macro   mean over labels of F of a column        micro   F of all entries at
+//   once
 //
 // with 0/0 = 1 for F and `empty` for the Jaccard index. The regret of a decision is how much less than the best of all it expects
 // under a law of label vectors.

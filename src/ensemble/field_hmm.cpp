@@ -24,8 +24,10 @@ struct Shape {
   bool allowed(int from, int to) const {
     const bool enters = to == (a > 0 ? prefix(0) : target(0));
     if (from == 0) return to == 0 || enters || to == target(0) || (to > 0 && to < 1 + a);
-    if (from < 1 + a) return to == from + 1;                               // the last leads into the instance
-    if (from < 1 + a + b) return (to == from + 1 && is_target(to)) || (from == target(b - 1) && to == from) || to == (c > 0 ? suffix(0) : 0) || to == 0;
+    if (from < 1 + a) return to == from + 1;  // the last leads into the instance
+    if (from < 1 + a + b)
+      return (to == from + 1 && is_target(to)) || (from == target(b - 1) && to == from) || to == (c > 0 ? suffix(0) : 0) ||
+             to == 0;
     return (to == from + 1 && to < states()) || (from == states() - 1 && to == 0) || enters || to == 0;
   }
 };
@@ -33,16 +35,20 @@ struct Shape {
 }  // namespace
 
 void check(const FieldHmm& t) {
-  require(t.how.before >= 0 && t.how.inside >= 1 && t.how.after >= 0 && t.how.words >= t.how.shapes && t.how.shapes >= 1, "its shape is none");
+  require(t.how.before >= 0 && t.how.inside >= 1 && t.how.after >= 0 && t.how.words >= t.how.shapes && t.how.shapes >= 1,
+          "its shape is none");
   const Index k = Shape(t.how).states();
-  require(t.initial.size() == k && t.transition.rows() == k && t.transition.cols() == k && t.emission.rows() == k && t.emission.cols() == t.how.words,
+  require(t.initial.size() == k && t.transition.rows() == k && t.transition.cols() == k && t.emission.rows() == k &&
+              t.emission.cols() == t.how.words,
           "its tables do not belong to its states");
 }
 
-FieldHmm field_hmm_fit(const VectorXi& word, const std::vector<int>& begin, const VectorXi& start, const VectorXi& end, const FieldHmmOptions& options) {
+FieldHmm field_hmm_fit(const VectorXi& word, const std::vector<int>& begin, const VectorXi& start, const VectorXi& end,
+                       const FieldHmmOptions& options) {
   const Shape shape(options);
   const Index k = shape.states(), n = word.size();
-  std::vector<int> state(static_cast<std::size_t>(n), 0), inside(static_cast<std::size_t>(n), 0), first(static_cast<std::size_t>(n), 0);
+  std::vector<int> state(static_cast<std::size_t>(n), 0), inside(static_cast<std::size_t>(n), 0),
+      first(static_cast<std::size_t>(n), 0);
   for (Index i = 0; i < start.size(); ++i) {
     if (start[i] < 0 || end[i] > n || start[i] >= end[i]) throw InputError("an instance lies outside its text.");
     for (int t = start[i]; t < end[i]; ++t) {
@@ -75,8 +81,10 @@ FieldHmm field_hmm_fit(const VectorXi& word, const std::vector<int>& begin, cons
     for (int t = begin[d]; t < begin[d + 1]; ++t) {
       const int s = state[static_cast<std::size_t>(t)];
       out.emission(s, word[t]) += 1;
-      if (t == begin[d]) out.initial[s] += 1;
-      else out.transition(state[static_cast<std::size_t>(t - 1)], s) += 1;
+      if (t == begin[d])
+        out.initial[s] += 1;
+      else
+        out.transition(state[static_cast<std::size_t>(t - 1)], s) += 1;
     }
   // To ratios, with a little of what the words are in all text for every state.
   const VectorXd text = out.emission.colwise().sum().transpose().array() + 1;
@@ -85,17 +93,20 @@ FieldHmm field_hmm_fit(const VectorXi& word, const std::vector<int>& begin, cons
   for (Index s = 0; s < k; ++s) {
     const double total = out.emission.row(s).sum();
     for (Index w = 0; w < options.words; ++w)
-      out.emission(s, w) = std::log((out.emission(s, w) + (weight > 0 ? weight * shares[w] : 0)) / std::max(total + weight, 1e-300));
+      out.emission(s, w) =
+          std::log((out.emission(s, w) + (weight > 0 ? weight * shares[w] : 0)) / std::max(total + weight, 1e-300));
     double all = 0;
     for (Index to = 0; to < k; ++to) {
       if (shape.allowed(static_cast<int>(s), static_cast<int>(to))) out.transition(s, to) += options.smooth;
       all += out.transition(s, to);
     }
-    for (Index to = 0; to < k; ++to) out.transition(s, to) = out.transition(s, to) > 0 ? std::log(out.transition(s, to) / all) : never;
+    for (Index to = 0; to < k; ++to)
+      out.transition(s, to) = out.transition(s, to) > 0 ? std::log(out.transition(s, to) / all) : never;
   }
   out.initial.array() += options.smooth;
   for (int i = 1; i < shape.b; ++i)
-    if (out.initial[shape.target(i)] <= options.smooth) out.initial[shape.target(i)] = 0;  // no document begins within an instance
+    if (out.initial[shape.target(i)] <= options.smooth)
+      out.initial[shape.target(i)] = 0;  // no document begins within an instance
   for (int i = 0; i < shape.c; ++i)
     if (out.initial[shape.suffix(i)] <= options.smooth) out.initial[shape.suffix(i)] = 0;
   const double all = out.initial.sum();
@@ -125,7 +136,9 @@ FoundSpans field_hmm_extract(const VectorXi& word, const std::vector<int>& begin
         continue;
       }
       int end = t + 1;
-      while (end < length && shape.is_target(path[static_cast<std::size_t>(end)]) && path[static_cast<std::size_t>(end)] != shape.target(0)) ++end;
+      while (end < length && shape.is_target(path[static_cast<std::size_t>(end)]) &&
+             path[static_cast<std::size_t>(end)] != shape.target(0))
+        ++end;
       // One state for all tokens of the instance: a run of it is one instance.
       if (shape.b == 1)
         while (end < length && path[static_cast<std::size_t>(end)] == shape.target(0)) ++end;

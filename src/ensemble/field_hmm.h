@@ -1,7 +1,9 @@
 // A hidden Markov model that finds the instances of a field in a sequence of tokens.
 //
-//   states   background; the `before` tokens before an instance; its tokens, the `inside`-th standing for all further ones; the `after` tokens behind
-//   laws     smoothed ratios of counts from annotated text; transitions that never occur and are not in the shape of the model are impossible
+//   states   background; the `before` tokens before an instance; its tokens, the `inside`-th standing for all further ones; the
+//   `after` tokens behind
+//   laws     smoothed ratios of counts from annotated text; transitions that never occur and are not in the shape of the model
+//   are impossible
 //   score    per token: log-odds of the path through the instance against the background
 //
 // Tokens are numbers of words. Words seen once, and words never seen, are told by their shape: the first `shapes` numbers.
@@ -18,7 +20,7 @@ namespace granary::ensemble {
 struct FieldHmmOptions {
   int before = 4, inside = 4, after = 4;
   int shapes = 6;
-  int words = 6;       // number of words, shapes among them
+  int words = 6;  // number of words, shapes among them
   double smooth = 0.1;
 };
 template <class V>
@@ -33,9 +35,9 @@ void fields(V& v, FieldHmmOptions& t) {
 
 struct FieldHmm {
   FieldHmmOptions how;
-  VectorXd initial;      // logs
-  MatrixXd transition;   // logs, from x to
-  MatrixXd emission;     // logs, states x words
+  VectorXd initial;     // logs
+  MatrixXd transition;  // logs, from x to
+  MatrixXd emission;    // logs, states x words
   int instances = 0;
 };
 template <class V>
@@ -48,9 +50,11 @@ void fields(V& v, FieldHmm& t) {
 }
 void check(const FieldHmm& t);
 
-// word: of every token, one document after the other; begin: first token of each document, and the number of tokens at the end. start, end: instances, as token
+// word: of every token, one document after the other; begin: first token of each document, and the number of tokens at the end.
+// start, end: instances, as token
 // numbers over all documents, end excluded.
-FieldHmm field_hmm_fit(const VectorXi& word, const std::vector<int>& begin, const VectorXi& start, const VectorXi& end, const FieldHmmOptions& options);
+FieldHmm field_hmm_fit(const VectorXi& word, const std::vector<int>& begin, const VectorXi& start, const VectorXi& end,
+                       const FieldHmmOptions& options);
 
 struct FoundSpans {
   std::vector<int> doc, start, end;  // start and end within the document

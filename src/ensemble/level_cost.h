@@ -1,6 +1,7 @@
 // What a grouping of levels costs. A table has one row of class counts n_i per level; a grouping adds rows up.
 //
-//   modl        log I + log B(I, K) + sum_k [ log choose(n_k + J - 1, J - 1) + log( n_k! / prod_j n_kj! ) ]      (Boulle, JMLR 2005, Theorem 1)
+//   modl        log I + log B(I, K) + sum_k [ log choose(n_k + J - 1, J - 1) + log( n_k! / prod_j n_kj! ) ]      (Boulle, JMLR
+//   2005, Theorem 1)
 //               B(I, K) = sum_{k <= K} S(I, k), Stirling numbers of the second kind: partitions of I levels into at most K groups
 //   bic         2 sum_k n_k H_k + log(n) (K - 1)(J - 1), H_k the entropy of the classes in group k
 //   chi2        - sum_k sum_j n_kj^2 / (n_k q_j), q_j the share of class j: n + chi-square with a minus

@@ -99,7 +99,8 @@ Interval best_intervals(const Items& items, const GroupCost& cost, GroupCostKind
       }
     }
     out.best = make_partition(items, in_order(layers.groups(best), order), cost);
-    // Groups are cones where at most so many are asked for: with exactly so many that is certain only if fewer would not do better.
+    // Groups are cones where at most so many are asked for: with exactly so many that is certain only if fewer would not do
+    // better.
     out.lower = wanted > 0 ? std::min(out.best.cost, fewer + cost.groups(wanted)) : out.best.cost;
     out.exact = out.best.cost <= out.lower + 1e-9;
     return out;
@@ -125,7 +126,8 @@ Interval best_intervals(const Items& items, const GroupCost& cost, GroupCostKind
   return out;
 }
 
-// The entropy of classes is that of one class against the others, plus that among the others: of K groups the first is never below its best intervals, the
+// The entropy of classes is that of one class against the others, plus that among the others: of K groups the first is never
+// below its best intervals, the
 // second never below that of the items. The best class for each K.
 double entropy_bound(const Items& items, const GroupCost& cost, GroupCostKind kind, double single, int groups, Monitor& monitor) {
   const Index m = items.size(), j = items.counts.rows();
@@ -151,7 +153,8 @@ double entropy_bound(const Items& items, const GroupCost& cost, GroupCostKind ki
       return left != right ? left < right : a < b;
     });
     splits[c].before = MatrixXd::Zero(2, m + 1);
-    for (Index i = 0; i < m; ++i) splits[c].before.col(i + 1) = splits[c].before.col(i) + two.col(order[static_cast<std::size_t>(i)]);
+    for (Index i = 0; i < m; ++i)
+      splits[c].before.col(i + 1) = splits[c].before.col(i) + two.col(order[static_cast<std::size_t>(i)]);
   }
   std::vector<RunEntropy> runs;
   std::vector<IntervalLayers<RunEntropy>> layers;

@@ -2,14 +2,17 @@
 // criteria (level_cost.h).
 //
 //   compress   levels with proportional counts become one item; no grouping that parts them is better
-//   exact      two classes: dynamic programming over the items in the order of their shares, with a bound on what more groups could give; up to `max_exact` items.
+//   exact      two classes: dynamic programming over the items in the order of their shares, with a bound on what more groups
+//   could give; up to `max_exact` items.
 //              More classes: every partition of at most 12 items
-//   heuristic  two classes and many items: the intervals of least entropy for every K (exact, in linear time each), the best of them improved.
+//   heuristic  two classes and many items: the intervals of least entropy for every K (exact, in linear time each), the best of
+//   them improved.
 //              More classes: units from the J problems "one class against the others" (2.4.2), the rarest beyond sqrt(n) pooled
 //              by majority class; merging pairs down to one group, the best partition on the way (2.4.1, 2.4.3); all items at
 //              once to the group that suits them best (digamma, monotone); single items; and merges that are taken back unless
 //              moves make them pay (2.4.3)
-//   bound      log I + min_K [log B(I, K) + a bound of the entropy of K groups], exact for two classes, for more by one class against the
+//   bound      log I + min_K [log B(I, K) + a bound of the entropy of K groups], exact for two classes, for more by one class
+//   against the
 //              others; a single group is compared as it is
 //
 // chaid merges the pair whose classes differ least (largest p-value of chi-square) while p > alpha; chaid_exhaustive goes down to

@@ -27,21 +27,22 @@ MatrixXd probabilities(const MatrixXd& sum, int classes, double shrinkage) {
   return p;
 }
 
-
 struct Run {
   std::vector<Trees> parts;
   std::vector<double> loss, held_out;  // held_out: a sum over the rows left out
 };
 
 // left_out: rows that are not learnt from but followed; empty for none.
-Run boost_rounds(const TreeColumns& columns, const TreeOrders& orders, const VectorXi& y, ConstVectorRef weights, const std::vector<char>& left_out,
-                 const LogitBoostOptions& options, const Design& x, Rng& rng, Monitor& monitor, bool keep) {
+Run boost_rounds(const TreeColumns& columns, const TreeOrders& orders, const VectorXi& y, ConstVectorRef weights,
+                 const std::vector<char>& left_out, const LogitBoostOptions& options, const Design& x, Rng& rng, Monitor& monitor,
+                 bool keep) {
   const Index n = y.size();
   const int k = options.classes, per_round = k == 2 ? 1 : k;
   std::vector<std::uint32_t> rows;
   for (Index i = 0; i < n; ++i)
     if (left_out.empty() || !left_out[static_cast<std::size_t>(i)]) rows.push_back(static_cast<std::uint32_t>(i));
-  TreeGrower<SquareScore> grower(columns, left_out.empty() ? &orders : nullptr, {options.max_leaves, 0, 2, options.min_leaf, 0, 0});
+  TreeGrower<SquareScore> grower(columns, left_out.empty() ? &orders : nullptr,
+                                 {options.max_leaves, 0, 2, options.min_leaf, 0, 0});
   MatrixXd sum = MatrixXd::Zero(n, per_round), p = MatrixXd::Constant(n, k, 1.0 / k);
   VectorXd z(n), w(n);
   Run out;
@@ -73,8 +74,9 @@ Run boost_rounds(const TreeColumns& columns, const TreeOrders& orders, const Vec
         for (std::uint32_t at = leaf.from; at < leaf.to; ++at) step(grower.rows()[at], j) = tree.value(0, leaf.leaf);
       if (!left_out.empty()) {
         const TreeWalker walker(tree);
-        walker.walk_if(x, 0, 1, 1, monitor, [&](int, Index row) { return left_out[static_cast<std::size_t>(row)] != 0; },
-                       [&](int, Index row, int leaf) { step(row, j) = tree.value(0, leaf); });
+        walker.walk_if(
+            x, 0, 1, 1, monitor, [&](int, Index row) { return left_out[static_cast<std::size_t>(row)] != 0; },
+            [&](int, Index row, int leaf) { step(row, j) = tree.value(0, leaf); });
       }
       if (keep) out.parts.push_back(std::move(tree));
     }
@@ -91,11 +93,13 @@ void check(const LogitBoostFit& t) {
   check(t.trees);
   if (t.trees.nodes() == 0 && t.rounds == 0) return;  // nothing was learnt
   const int per_round = t.classes == 2 ? 1 : t.classes;
-  require(t.classes >= 2 && t.trees.outputs == 1 && t.trees.size() % per_round == 0 && t.rounds >= 0 && t.rounds * per_round <= t.trees.size(),
+  require(t.classes >= 2 && t.trees.outputs == 1 && t.trees.size() % per_round == 0 && t.rounds >= 0 &&
+              t.rounds * per_round <= t.trees.size(),
           "its rounds do not belong to its trees");
 }
 
-LogitBoostFit logitboost(const Design& x, const VectorXi& y, ConstVectorRef weights, const LogitBoostOptions& options, Rng& rng, Monitor& monitor) {
+LogitBoostFit logitboost(const Design& x, const VectorXi& y, ConstVectorRef weights, const LogitBoostOptions& options, Rng& rng,
+                         Monitor& monitor) {
   const TreeColumns columns(x, VectorXi(), options.threads);
   const TreeOrders orders(columns);
   LogitBoostFit out;
@@ -108,7 +112,8 @@ LogitBoostFit logitboost(const Design& x, const VectorXi& y, ConstVectorRef weig
       std::vector<char> left_out(static_cast<std::size_t>(y.size()));
       for (Index i = 0; i < y.size(); ++i) left_out[static_cast<std::size_t>(i)] = options.fold[i] == f;
       Rng own = rng.stream(static_cast<std::uint64_t>(f));
-      held[static_cast<std::size_t>(f)] = boost_rounds(columns, orders, y, weights, left_out, options, x, own, monitor, false).held_out;
+      held[static_cast<std::size_t>(f)] =
+          boost_rounds(columns, orders, y, weights, left_out, options, x, own, monitor, false).held_out;
     });
     out.held_out.assign(static_cast<std::size_t>(options.n_rounds) + 1, 0.0);
     const double total = weights.size() > 0 ? weights.sum() : static_cast<double>(y.size());
@@ -134,7 +139,8 @@ MatrixXd logitboost_predict(const Design& x, const LogitBoostFit& fit, int round
   const int per_round = fit.classes == 2 ? 1 : fit.classes, last = std::min(rounds * per_round, fit.trees.size());
   MatrixXd sum = MatrixXd::Zero(x.rows(), per_round);
   const TreeWalker walker(fit.trees);
-  walker.walk(x, 0, last, threads, monitor, [&](int tree, Index row, int leaf) { sum(row, tree % per_round) += fit.trees.value(0, leaf); });
+  walker.walk(x, 0, last, threads, monitor,
+              [&](int tree, Index row, int leaf) { sum(row, tree % per_round) += fit.trees.value(0, leaf); });
   return probabilities(sum, fit.classes, fit.shrinkage);
 }
 

@@ -3,7 +3,8 @@
 //   F = 0, p = 1/J; each round, for every class j:  z = (y - p) / (p (1 - p)) within +-4,  w = p (1 - p) at least 1e-10,
 //   f_j a tree by weighted least squares,  F_j += shrinkage (J - 1)/J (f_j - mean_k f_k),  p = softmax(F)
 //
-// Two classes: the trees of the two are each other's negative, so one is grown and F_1 - F_0 is the sum of its values: the binary algorithm. Where folds are given,
+// Two classes: the trees of the two are each other's negative, so one is grown and F_1 - F_0 is the sum of its values: the
+// binary algorithm. Where folds are given,
 // the number of rounds is that with the least held-out log loss.
 #pragma once
 
@@ -39,13 +40,13 @@ void fields(V& v, LogitBoostOptions& t) {
 }
 
 struct LogitBoostFit {
-  Trees trees;              // round by round, class by class
+  Trees trees;  // round by round, class by class
   int classes = 2;
-  int rounds = 0;           // that count
+  int rounds = 0;  // that count
   double shrinkage = 1;
-  std::vector<double> loss;  // log loss per row after 0, 1, ... rounds, on the rows of the fit
+  std::vector<double> loss;      // log loss per row after 0, 1, ... rounds, on the rows of the fit
   std::vector<double> held_out;  // the same on the folds left out
-  VectorXd importance;      // columns
+  VectorXd importance;           // columns
 };
 template <class V>
 void fields(V& v, LogitBoostFit& t) {
@@ -60,7 +61,8 @@ void fields(V& v, LogitBoostFit& t) {
 void check(const LogitBoostFit& t);
 
 // y: classes from 0. weights: empty for equal.
-LogitBoostFit logitboost(const Design& x, const VectorXi& y, ConstVectorRef weights, const LogitBoostOptions& options, Rng& rng, Monitor& monitor);
+LogitBoostFit logitboost(const Design& x, const VectorXi& y, ConstVectorRef weights, const LogitBoostOptions& options, Rng& rng,
+                         Monitor& monitor);
 // Probabilities, rows x classes, after `rounds` rounds.
 MatrixXd logitboost_predict(const Design& x, const LogitBoostFit& fit, int rounds, int threads, Monitor& monitor);
 

@@ -50,7 +50,8 @@ MatrixXd responses(ConstMatrixRef x, const VectorXi& y, ConstVectorRef w, const 
     }
   } else {
     const Llt factor(gram);
-    if (factor.info() != Eigen::Success) throw NumericalError("the linear regression of the classes has no unique answer: take a larger ridge.");
+    if (factor.info() != Eigen::Success)
+      throw NumericalError("the linear regression of the classes has no unique answer: take a larger ridge.");
     slope = factor.solve(cross);
   }
   MatrixXd out(p + 1, options.classes);
@@ -119,8 +120,12 @@ MetaFit fit_one(ConstMatrixRef x, const VectorXi& y, ConstVectorRef w, const Met
       }
       break;
     }
-    case MetaKind::mlr: out.weights = responses(x, y, w, options, monitor); break;
-    case MetaKind::bayes: fit_bayes(x, y, w, options.classes, out); break;
+    case MetaKind::mlr:
+      out.weights = responses(x, y, w, options, monitor);
+      break;
+    case MetaKind::bayes:
+      fit_bayes(x, y, w, options.classes, out);
+      break;
     case MetaKind::nearest:
       out.rows = x;
       out.label = y;
@@ -146,14 +151,16 @@ MatrixXd predict_one(ConstMatrixRef x, const MetaFit& fit, int threads, Monitor&
   const Design design(MatrixView(own.data(), n, own.cols()));
   MatrixXd out = MatrixXd::Zero(n, fit.classes);
   switch (fit.kind) {
-    case MetaKind::logitboost: return logitboost_predict(design, fit.boost, fit.boost.rounds, threads, monitor);
+    case MetaKind::logitboost:
+      return logitboost_predict(design, fit.boost, fit.boost.rounds, threads, monitor);
     case MetaKind::logistic: {
       if (fit.constant.size() < 2) {
         out.col(static_cast<Index>(fit.constant[0])).setOnes();
         break;
       }
       const MatrixXd log_p = log_softmax(x, fit.logistic);
-      for (Index c = 0; c < log_p.cols(); ++c) out.col(static_cast<Index>(fit.constant[static_cast<std::size_t>(c)])) = log_p.col(c).array().exp();
+      for (Index c = 0; c < log_p.cols(); ++c)
+        out.col(static_cast<Index>(fit.constant[static_cast<std::size_t>(c)])) = log_p.col(c).array().exp();
       break;
     }
     case MetaKind::mlr: {
@@ -187,7 +194,8 @@ MatrixXd predict_one(ConstMatrixRef x, const MetaFit& fit, int threads, Monitor&
       break;
     case MetaKind::tree: {
       const TreeWalker walker(fit.tree);
-      walker.walk(design, 0, 1, threads, monitor, [&](int, Index row, int leaf) { out.row(row) = fit.tree.value.col(leaf).transpose(); });
+      walker.walk(design, 0, 1, threads, monitor,
+                  [&](int, Index row, int leaf) { out.row(row) = fit.tree.value.col(leaf).transpose(); });
       break;
     }
   }
@@ -199,12 +207,14 @@ MatrixXd predict_one(ConstMatrixRef x, const MetaFit& fit, int threads, Monitor&
 void check(const MetaFit& t) {
   require(t.classes >= 1 && t.inputs >= 0, "it has no classes");
   if (!t.parts.empty()) {
-    require(t.parts.size() == t.columns.size() && static_cast<int>(t.parts.size()) == t.classes && t.constant.size() == t.parts.size(),
+    require(t.parts.size() == t.columns.size() && static_cast<int>(t.parts.size()) == t.classes &&
+                t.constant.size() == t.parts.size(),
             "there is not one part per class");
     for (std::size_t c = 0; c < t.parts.size(); ++c) {
       for (const int j : t.columns[c]) require(j >= 0 && j < t.inputs, "a part looks at a column that is not there");
       if (t.constant[c] >= 0) continue;
-      require(t.parts[c].parts.empty() && t.parts[c].inputs == static_cast<int>(t.columns[c].size()), "a part does not belong to its columns");
+      require(t.parts[c].parts.empty() && t.parts[c].inputs == static_cast<int>(t.columns[c].size()),
+              "a part does not belong to its columns");
       check(t.parts[c]);
     }
     return;
@@ -219,14 +229,18 @@ void check(const MetaFit& t) {
     case MetaKind::logistic:
       require(!t.constant.empty(), "it has no classes");
       for (const double c : t.constant) require(c >= 0 && c < t.classes, "it names a class that is not there");
-      require(t.constant.size() < 2 || (t.logistic.coefficients.rows() == p && t.logistic.intercept.size() == t.logistic.coefficients.cols() &&
-                                        t.logistic.intercept.size() == (t.constant.size() == 2 ? 1 : static_cast<Index>(t.constant.size()))),
+      require(t.constant.size() < 2 ||
+                  (t.logistic.coefficients.rows() == p && t.logistic.intercept.size() == t.logistic.coefficients.cols() &&
+                   t.logistic.intercept.size() == (t.constant.size() == 2 ? 1 : static_cast<Index>(t.constant.size()))),
               "its coefficients do not belong to its columns");
       break;
-    case MetaKind::mlr: require(t.weights.rows() == p + 1 && t.weights.cols() == k, "its weights do not belong to its columns"); break;
+    case MetaKind::mlr:
+      require(t.weights.rows() == p + 1 && t.weights.cols() == k, "its weights do not belong to its columns");
+      break;
     case MetaKind::bayes:
-      require(t.weights.rows() == p && t.weights.cols() == k && t.spread.rows() == p && t.spread.cols() == k && t.prior.size() == k,
-              "its means do not belong to its columns");
+      require(
+          t.weights.rows() == p && t.weights.cols() == k && t.spread.rows() == p && t.spread.cols() == k && t.prior.size() == k,
+          "its means do not belong to its columns");
       break;
     case MetaKind::nearest:
       require(t.rows.cols() == p && t.rows.rows() == t.label.size() && t.label.size() > 0, "its rows do not belong together");
@@ -234,16 +248,19 @@ void check(const MetaFit& t) {
       break;
     case MetaKind::tree:
       check(t.tree);
-      require(t.tree.inputs == t.inputs && t.tree.outputs == t.classes && t.tree.size() == 1, "its tree does not belong to its columns");
+      require(t.tree.inputs == t.inputs && t.tree.outputs == t.classes && t.tree.size() == 1,
+              "its tree does not belong to its columns");
       break;
   }
 }
 
-MetaFit meta_fit(ConstMatrixRef x, const VectorXi& y, ConstVectorRef weights, const MetaOptions& options, Rng& rng, Monitor& monitor) {
+MetaFit meta_fit(ConstMatrixRef x, const VectorXi& y, ConstVectorRef weights, const MetaOptions& options, Rng& rng,
+                 Monitor& monitor) {
   const VectorXd w = weights.size() > 0 ? VectorXd(weights) : VectorXd::Ones(x.rows());
   const MatrixXd all = x;
   if (options.columns.empty()) return fit_one(all, y, w, options, rng, monitor);
-  if (static_cast<int>(options.columns.size()) != options.classes) throw InputError("there must be one set of columns per class.");
+  if (static_cast<int>(options.columns.size()) != options.classes)
+    throw InputError("there must be one set of columns per class.");
   MetaFit out;
   out.kind = options.kind;
   out.classes = options.classes;
@@ -281,8 +298,10 @@ MatrixXd meta_predict(ConstMatrixRef x, const MetaFit& fit, int threads, Monitor
   }
   for (Index i = 0; i < out.rows(); ++i) {
     const double sum = out.row(i).sum();
-    if (sum > 0) out.row(i) /= sum;
-    else out.row(i).setConstant(1.0 / fit.classes);
+    if (sum > 0)
+      out.row(i) /= sum;
+    else
+      out.row(i).setConstant(1.0 / fit.classes);
   }
   return out;
 }

@@ -1,11 +1,14 @@
 // Learners of the law of m labels given x, made for decisions by expected F (f_measure.h).
 //
-//   pcc    classifier chains: P(y_i | x, y_1, ..., y_{i-1}) by ridge logistic regressions, sampled from the first label to the last
+//   pcc    classifier chains: P(y_i | x, y_1, ..., y_{i-1}) by ridge logistic regressions, sampled from the first label to the
+//   last
 //          (Dembczynski et al. 2012); several random orders make an ensemble whose draws are pooled
-//   efp    P(y_i = 1, s_y = s | x) by one multinomial regression per label for y_i s_y in {0, 1, ..., m}, P(y = 0) by a logistic one
+//   efp    P(y_i = 1, s_y = s | x) by one multinomial regression per label for y_i s_y in {0, 1, ..., m}, P(y = 0) by a logistic
+//   one
 //   lfp    a logistic regression per label, labels as if independent;   br   the same, decided by p > 1/2
 //   knn    the label vectors of the nearest rows
-//   ftree  a tree whose splits raise (n_L F(L) + n_R F(R)) / n, F(N) the largest mean F of a single decision in a node; bagged where n_trees > 1, with the label
+//   ftree  a tree whose splits raise (n_L F(L) + n_R F(R)) / n, F(N) the largest mean F of a single decision in a node; bagged
+//   where n_trees > 1, with the label
 //          vectors of the leaves pooled
 #pragma once
 
@@ -28,7 +31,7 @@ struct MultilabelOptions {
   MultilabelModel model = MultilabelModel::pcc;
   std::vector<double> lambda{1e-4, 1e-3, 1e-2, 1e-1, 1, 10, 100, 1000};
   VectorXi fold;  // of every row, from 0
-  int folds = 5;
+  int folds = 10;
   int n_chains = 1;       // pcc: the first in the order given, the others in random orders
   Eigen::MatrixXi order;  // pcc: orders given, one per row
   int max_sizes = 30;     // efp: distinct numbers of labels that are told apart

@@ -94,17 +94,26 @@ VoteResult vote_spans(const Eigen::MatrixXi& field, ConstMatrixRef prob, const V
       const double p = std::isnan(prob(r, s)) ? 0.5 : std::clamp(prob(r, s), 1 - certain, certain);
       double& v = value[static_cast<std::size_t>(f)];
       switch (options.method) {
-        case SpanVote::majority: v += 1; break;
-        case SpanVote::prob: v += -std::log1p(-p); break;
-        case SpanVote::odds: v += logit(p); break;
+        case SpanVote::majority:
+          v += 1;
+          break;
+        case SpanVote::prob:
+          v += -std::log1p(-p);
+          break;
+        case SpanVote::odds:
+          v += logit(p);
+          break;
       }
     }
     if (votes == 0) continue;
     const auto in_units = [&](double v) {
       switch (options.method) {
-        case SpanVote::majority: return v / static_cast<double>(options.missing == SpanSilence::reject ? systems : votes);
-        case SpanVote::prob: return -std::expm1(-v);
-        default: return expit(v);
+        case SpanVote::majority:
+          return v / static_cast<double>(options.missing == SpanSilence::reject ? systems : votes);
+        case SpanVote::prob:
+          return -std::expm1(-v);
+        default:
+          return expit(v);
       }
     };
     double most = -std::numeric_limits<double>::infinity();
@@ -183,9 +192,11 @@ Eigen::MatrixXi match_spans(const SpanTable& predicted, const SpanTable& gold, i
     std::vector<Pair> pairs;
     for (std::size_t a = 0; a < ours.size(); ++a)
       for (std::size_t b = 0; b < theirs.size(); ++b) {
-        const int from = std::max(predicted.start[ours[a]], gold.start[theirs[b]]), to = std::min(predicted.end[ours[a]], gold.end[theirs[b]]);
+        const int from = std::max(predicted.start[ours[a]], gold.start[theirs[b]]),
+                  to = std::min(predicted.end[ours[a]], gold.end[theirs[b]]);
         const bool same = predicted.start[ours[a]] == gold.start[theirs[b]] && predicted.end[ours[a]] == gold.end[theirs[b]];
-        if (match == SpanMatch::exact ? same : to > from) pairs.push_back({same ? std::numeric_limits<int>::max() : to - from, a, b});
+        if (match == SpanMatch::exact ? same : to > from)
+          pairs.push_back({same ? std::numeric_limits<int>::max() : to - from, a, b});
       }
     std::stable_sort(pairs.begin(), pairs.end(), [](const Pair& p, const Pair& q) { return p.overlap > q.overlap; });
     std::vector<char> used_a(ours.size(), 0), used_b(theirs.size(), 0);
@@ -248,12 +259,14 @@ MatrixXd span_features(const Eigen::MatrixXi& field, ConstMatrixRef prob, int fi
   return out;
 }
 
-// ---- calibration ---------------------------------------------------------------------------------------------------------------
+// ---- calibration
+// ---------------------------------------------------------------------------------------------------------------
 
 void check(const ScoreCurve& t) {
   require(t.steps.at.size() == t.steps.value.size(), "a curve has points without values");
   require(t.mean >= 0 && t.mean <= 1 && t.weight >= 0 && t.weight <= 1, "a curve has no accuracy");
-  for (std::size_t i = 1; i < t.steps.at.size(); ++i) require(t.steps.at[i] >= t.steps.at[i - 1], "the points of a curve do not rise");
+  for (std::size_t i = 1; i < t.steps.at.size(); ++i)
+    require(t.steps.at[i] >= t.steps.at[i - 1], "the points of a curve do not rise");
 }
 
 ScoreCurve fit_curve(ConstVectorRef score, ConstVectorRef correct, const CurveOptions& options) {
@@ -321,14 +334,16 @@ VectorXd curve_values(const ScoreCurve& curve, ConstVectorRef score) {
   for (Index i = 0; i < score.size(); ++i) {
     if (std::isnan(score[i])) continue;
     const VectorXd one = VectorXd::Constant(1, (curve.how.falling ? -1 : 1) * score[i]);
-    const double p = curve.how.method == SpanCurve::logistic ? sigmoid_values(curve.sigmoid, one)[0] : step_values(curve.steps, one)[0];
+    const double p =
+        curve.how.method == SpanCurve::logistic ? sigmoid_values(curve.sigmoid, one)[0] : step_values(curve.steps, one)[0];
     out[i] = curve.weight * p + (1 - curve.weight) * curve.mean;
   }
   return out;
 }
 
 void check(const SpanCurves& t) {
-  require(t.fields >= 1 && t.field.size() == t.system.size() * static_cast<std::size_t>(t.fields), "there is not one curve per system and field");
+  require(t.fields >= 1 && t.field.size() == t.system.size() * static_cast<std::size_t>(t.fields),
+          "there is not one curve per system and field");
 }
 
 SpanCurves fit_curves(const Eigen::MatrixXi& field, ConstMatrixRef score, const VectorXi& gold, int fields, int least,
@@ -345,7 +360,8 @@ SpanCurves fit_curves(const Eigen::MatrixXi& field, ConstMatrixRef score, const 
         right.push_back(field(r, s) == gold[r] ? 1 : 0);
       }
       const Index n = static_cast<Index>(at.size());
-      return fit_curve(Eigen::Map<const VectorXd>(at.data(), n), Eigen::Map<const VectorXd>(right.data(), n), by_system[static_cast<std::size_t>(s)]);
+      return fit_curve(Eigen::Map<const VectorXd>(at.data(), n), Eigen::Map<const VectorXd>(right.data(), n),
+                       by_system[static_cast<std::size_t>(s)]);
     };
     out.system.push_back(of(-1));
     for (int f = 0; f < fields; ++f) out.field.push_back(of(f));

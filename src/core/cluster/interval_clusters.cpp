@@ -41,7 +41,8 @@ class Layers {
 
 }  // namespace
 
-IntervalClusters interval_clusters(ConstVectorRef x, ConstVectorRef weights, Index k, const std::function<double(double)>& g, Monitor& monitor) {
+IntervalClusters interval_clusters(ConstVectorRef x, ConstVectorRef weights, Index k, const std::function<double(double)>& g,
+                                   Monitor& monitor) {
   const Index n = x.size();
   if (n < 1 || k < 1) throw InputError("there must be at least one number and one group.");
   std::vector<Index> order(static_cast<std::size_t>(n));
