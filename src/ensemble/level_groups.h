@@ -110,8 +110,7 @@ double level_divergence(ConstMatrixRef counts, ConstMatrixRef share);
 // that was never seen, which says nothing.
 MatrixXd level_bayes(const Eigen::MatrixXi& group, const std::vector<MatrixXd>& tables, ConstVectorRef classes, double smooth);
 
-// ---- inside
-// ----------------------------------------------------------------------------------------------------------------------------------------
+// ---- inside --------------------------------------------------------------------------------
 
 // Items: what is grouped, columns of counts (classes x items), and the levels of each.
 struct Items {

@@ -123,8 +123,7 @@ Agreement agreement(const Eigen::MatrixXi& field, const VectorXi& gold, int fiel
 // rows x (systems * (fields + silence)), prob: of each system's prediction.
 MatrixXd span_features(const Eigen::MatrixXi& field, ConstMatrixRef prob, int fields, bool silence);
 
-// ---- calibration
-// -----------------------------------------------------------------------------------------------------------------------------------
+// ---- calibration --------------------------------------------------------------------------------
 
 enum class SpanCurve { isotonic, logistic, bins, none };
 inline Names<SpanCurve> names(SpanCurve) {
