@@ -877,6 +877,26 @@ core_hard_margin <- function(points, y, options, progress) {
     .Call(`_granary_core_hard_margin`, points, y, options, progress)
 }
 
+core_cur <- function(x, options, seed, progress) {
+    .Call(`_granary_core_cur`, x, options, seed, progress)
+}
+
+core_column_leverage <- function(x, options, seed, progress) {
+    .Call(`_granary_core_column_leverage`, x, options, seed, progress)
+}
+
+core_cur_plan <- function(k, eps) {
+    .Call(`_granary_core_cur_plan`, k, eps)
+}
+
+core_cur_error <- function(k, c, r) {
+    .Call(`_granary_core_cur_error`, k, c, r)
+}
+
+core_dual_set <- function(x, v, r, progress) {
+    .Call(`_granary_core_dual_set`, x, v, r, progress)
+}
+
 core_dependence <- function(variables, options, progress) {
     .Call(`_granary_core_dependence`, variables, options, progress)
 }

@@ -2700,6 +2700,68 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_cur
+SEXP core_cur(SEXP x, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_cur(SEXP xSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_cur(x, options, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_column_leverage
+SEXP core_column_leverage(SEXP x, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_column_leverage(SEXP xSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_column_leverage(x, options, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_cur_plan
+SEXP core_cur_plan(SEXP k, SEXP eps);
+RcppExport SEXP _granary_core_cur_plan(SEXP kSEXP, SEXP epsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type k(kSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type eps(epsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_cur_plan(k, eps));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_cur_error
+SEXP core_cur_error(SEXP k, SEXP c, SEXP r);
+RcppExport SEXP _granary_core_cur_error(SEXP kSEXP, SEXP cSEXP, SEXP rSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type k(kSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type c(cSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type r(rSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_cur_error(k, c, r));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_dual_set
+SEXP core_dual_set(SEXP x, SEXP v, SEXP r, SEXP progress);
+RcppExport SEXP _granary_core_dual_set(SEXP xSEXP, SEXP vSEXP, SEXP rSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type v(vSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type r(rSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_dual_set(x, v, r, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_dependence
 SEXP core_dependence(SEXP variables, SEXP options, SEXP progress);
 RcppExport SEXP _granary_core_dependence(SEXP variablesSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
@@ -5890,6 +5952,11 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_budget_learn", (DL_FUNC) &_granary_core_budget_learn, 6},
     {"_granary_core_budget_score", (DL_FUNC) &_granary_core_budget_score, 6},
     {"_granary_core_hard_margin", (DL_FUNC) &_granary_core_hard_margin, 4},
+    {"_granary_core_cur", (DL_FUNC) &_granary_core_cur, 4},
+    {"_granary_core_column_leverage", (DL_FUNC) &_granary_core_column_leverage, 4},
+    {"_granary_core_cur_plan", (DL_FUNC) &_granary_core_cur_plan, 2},
+    {"_granary_core_cur_error", (DL_FUNC) &_granary_core_cur_error, 3},
+    {"_granary_core_dual_set", (DL_FUNC) &_granary_core_dual_set, 4},
     {"_granary_core_dependence", (DL_FUNC) &_granary_core_dependence, 3},
     {"_granary_core_permutation_test", (DL_FUNC) &_granary_core_permutation_test, 4},
     {"_granary_core_gamma_test", (DL_FUNC) &_granary_core_gamma_test, 3},
