@@ -929,6 +929,26 @@ core_hard_margin <- function(points, y, options, progress) {
     .Call(`_granary_core_hard_margin`, points, y, options, progress)
 }
 
+core_cur <- function(x, options, seed, progress) {
+    .Call(`_granary_core_cur`, x, options, seed, progress)
+}
+
+core_column_leverage <- function(x, options, seed, progress) {
+    .Call(`_granary_core_column_leverage`, x, options, seed, progress)
+}
+
+core_cur_plan <- function(k, eps) {
+    .Call(`_granary_core_cur_plan`, k, eps)
+}
+
+core_cur_error <- function(k, c, r) {
+    .Call(`_granary_core_cur_error`, k, c, r)
+}
+
+core_dual_set <- function(x, v, r, progress) {
+    .Call(`_granary_core_dual_set`, x, v, r, progress)
+}
+
 core_dependence <- function(variables, options, progress) {
     .Call(`_granary_core_dependence`, variables, options, progress)
 }
@@ -1019,6 +1039,58 @@ core_kernel_ica <- function(x, kernels, options, seed, progress) {
 
 core_lasvm_run <- function(points, labels, state, options, seed, progress) {
     .Call(`_granary_core_lasvm_run`, points, labels, state, options, seed, progress)
+}
+
+core_nystrom <- function(x, kernel, options, seed, progress) {
+    .Call(`_granary_core_nystrom`, x, kernel, options, seed, progress)
+}
+
+core_nystrom_points <- function(x, points, kernel, options, progress) {
+    .Call(`_granary_core_nystrom_points`, x, points, kernel, options, progress)
+}
+
+core_nystrom_kmeans <- function(x, kernel, options, seed, progress) {
+    .Call(`_granary_core_nystrom_kmeans`, x, kernel, options, seed, progress)
+}
+
+core_landmark_kernel <- function(newdata, points, kernel, threads, progress) {
+    .Call(`_granary_core_landmark_kernel`, newdata, points, kernel, threads, progress)
+}
+
+core_kernel_diagonal <- function(x, kernel, threads, progress) {
+    .Call(`_granary_core_kernel_diagonal`, x, kernel, threads, progress)
+}
+
+core_nystrom_error <- function(x, kernel, features, columns, seed, progress) {
+    .Call(`_granary_core_nystrom_error`, x, kernel, features, columns, seed, progress)
+}
+
+core_nystrom_bound <- function(k, value, delta, spectral, beta, columns) {
+    .Call(`_granary_core_nystrom_bound`, k, value, delta, spectral, beta, columns)
+}
+
+core_kernel_ridge <- function(z, parametric, y, weights, options) {
+    .Call(`_granary_core_kernel_ridge`, z, parametric, y, weights, options)
+}
+
+core_ridge_variance <- function(z, parametric, left, covariance, noise_var, lambda) {
+    .Call(`_granary_core_ridge_variance`, z, parametric, left, covariance, noise_var, lambda)
+}
+
+core_kernel_pca <- function(z, k, type) {
+    .Call(`_granary_core_kernel_pca`, z, k, type)
+}
+
+core_pca_scores <- function(z, rotation, mean, type) {
+    .Call(`_granary_core_pca_scores`, z, rotation, mean, type)
+}
+
+core_eigenfunctions <- function(kernel, range, n, k, threads, progress) {
+    .Call(`_granary_core_eigenfunctions`, kernel, range, n, k, threads, progress)
+}
+
+core_eigenfunctions_at <- function(kernel, x, k, threads, progress) {
+    .Call(`_granary_core_eigenfunctions_at`, kernel, x, k, threads, progress)
 }
 
 core_winnow_learn <- function(x, piece, state, options, progress) {

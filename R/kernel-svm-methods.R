@@ -87,6 +87,7 @@ svm_new_rows <- function(object, newdata, arg = "newdata") {
     return(at)
   }
   kernel <- NULL
+  if (!is.null(object$nystrom) && !is.null(newdata)) newdata <- nystrom_features(object$nystrom, newdata, arg = arg)
   at <- if (is.null(newdata)) {
     object$x[object$used, , drop = FALSE]
   } else if (!is.null(object$layout)) {

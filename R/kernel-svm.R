@@ -46,7 +46,8 @@
 #' [svm_select()]. `"nu_..."` where a share of outliers is easier to name than a cost.
 #'
 #' @param x A numeric matrix, data frame or sparse matrix (package Matrix), one row per case; a kernel matrix with `kernel = "precomputed"`; for a kernel
-#'   over objects (see [kernels]) a character vector, a list, or a data frame with a column of them; or a formula.
+#'   over objects (see [kernels]) a character vector, a list, or a data frame with a column of them; a fit of [nystrom()], for a
+#'   linear machine on its features; or a formula.
 #' @param formula,data,subset,na.action A formula and a data frame with its variables, rows to use, and what to do with missing values, as for
 #'   [stats::lm()]. For `type = "one_class"` the formula has no left-hand side: `~ a + b`.
 #' @param y Labels (factor, text, logical; or numbers with `type` given) or numeric targets; not used for `"one_class"`.

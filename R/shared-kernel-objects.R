@@ -247,6 +247,17 @@ know_values <- function(kernel, before = 0L, threads = NULL, rows = NULL) {
   })
 }
 
+# Only the lengths of the objects: for methods that need few of the pairs.
+know_lengths <- function(kernel, threads = NULL) {
+  threads <- thread_count(threads)
+  map_leaves(kernel, function(leaf) {
+    if (!is_object_leaf(leaf)) return(leaf)
+    leaf$known <- NULL
+    leaf$known <- list(diagonal = core_object_diagonal(leaf, threads, progress_bar("lengths of objects")))
+    leaf
+  })
+}
+
 # Without what can be computed again: for fits.
 forget_values <- function(kernel) {
   if (!has_objects(kernel)) return(kernel)

@@ -2873,6 +2873,68 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_cur
+SEXP core_cur(SEXP x, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_cur(SEXP xSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_cur(x, options, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_column_leverage
+SEXP core_column_leverage(SEXP x, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_column_leverage(SEXP xSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_column_leverage(x, options, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_cur_plan
+SEXP core_cur_plan(SEXP k, SEXP eps);
+RcppExport SEXP _granary_core_cur_plan(SEXP kSEXP, SEXP epsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type k(kSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type eps(epsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_cur_plan(k, eps));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_cur_error
+SEXP core_cur_error(SEXP k, SEXP c, SEXP r);
+RcppExport SEXP _granary_core_cur_error(SEXP kSEXP, SEXP cSEXP, SEXP rSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type k(kSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type c(cSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type r(rSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_cur_error(k, c, r));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_dual_set
+SEXP core_dual_set(SEXP x, SEXP v, SEXP r, SEXP progress);
+RcppExport SEXP _granary_core_dual_set(SEXP xSEXP, SEXP vSEXP, SEXP rSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type v(vSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type r(rSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_dual_set(x, v, r, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_dependence
 SEXP core_dependence(SEXP variables, SEXP options, SEXP progress);
 RcppExport SEXP _granary_core_dependence(SEXP variablesSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
@@ -3155,6 +3217,188 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
     rcpp_result_gen = Rcpp::wrap(core_lasvm_run(points, labels, state, options, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_nystrom
+SEXP core_nystrom(SEXP x, SEXP kernel, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_nystrom(SEXP xSEXP, SEXP kernelSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type kernel(kernelSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_nystrom(x, kernel, options, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_nystrom_points
+SEXP core_nystrom_points(SEXP x, SEXP points, SEXP kernel, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_nystrom_points(SEXP xSEXP, SEXP pointsSEXP, SEXP kernelSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type points(pointsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type kernel(kernelSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_nystrom_points(x, points, kernel, options, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_nystrom_kmeans
+SEXP core_nystrom_kmeans(SEXP x, SEXP kernel, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_nystrom_kmeans(SEXP xSEXP, SEXP kernelSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type kernel(kernelSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_nystrom_kmeans(x, kernel, options, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_landmark_kernel
+SEXP core_landmark_kernel(SEXP newdata, SEXP points, SEXP kernel, SEXP threads, SEXP progress);
+RcppExport SEXP _granary_core_landmark_kernel(SEXP newdataSEXP, SEXP pointsSEXP, SEXP kernelSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type newdata(newdataSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type points(pointsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type kernel(kernelSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_landmark_kernel(newdata, points, kernel, threads, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_kernel_diagonal
+SEXP core_kernel_diagonal(SEXP x, SEXP kernel, SEXP threads, SEXP progress);
+RcppExport SEXP _granary_core_kernel_diagonal(SEXP xSEXP, SEXP kernelSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type kernel(kernelSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_kernel_diagonal(x, kernel, threads, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_nystrom_error
+SEXP core_nystrom_error(SEXP x, SEXP kernel, SEXP features, SEXP columns, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_nystrom_error(SEXP xSEXP, SEXP kernelSEXP, SEXP featuresSEXP, SEXP columnsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type kernel(kernelSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type features(featuresSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type columns(columnsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_nystrom_error(x, kernel, features, columns, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_nystrom_bound
+SEXP core_nystrom_bound(SEXP k, SEXP value, SEXP delta, SEXP spectral, SEXP beta, SEXP columns);
+RcppExport SEXP _granary_core_nystrom_bound(SEXP kSEXP, SEXP valueSEXP, SEXP deltaSEXP, SEXP spectralSEXP, SEXP betaSEXP, SEXP columnsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type k(kSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type value(valueSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type delta(deltaSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type spectral(spectralSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type beta(betaSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type columns(columnsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_nystrom_bound(k, value, delta, spectral, beta, columns));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_kernel_ridge
+SEXP core_kernel_ridge(SEXP z, SEXP parametric, SEXP y, SEXP weights, SEXP options);
+RcppExport SEXP _granary_core_kernel_ridge(SEXP zSEXP, SEXP parametricSEXP, SEXP ySEXP, SEXP weightsSEXP, SEXP optionsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type z(zSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type parametric(parametricSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type y(ySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type weights(weightsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_kernel_ridge(z, parametric, y, weights, options));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_ridge_variance
+SEXP core_ridge_variance(SEXP z, SEXP parametric, SEXP left, SEXP covariance, SEXP noise_var, SEXP lambda);
+RcppExport SEXP _granary_core_ridge_variance(SEXP zSEXP, SEXP parametricSEXP, SEXP leftSEXP, SEXP covarianceSEXP, SEXP noise_varSEXP, SEXP lambdaSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type z(zSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type parametric(parametricSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type left(leftSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type covariance(covarianceSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type noise_var(noise_varSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type lambda(lambdaSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_ridge_variance(z, parametric, left, covariance, noise_var, lambda));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_kernel_pca
+SEXP core_kernel_pca(SEXP z, SEXP k, SEXP type);
+RcppExport SEXP _granary_core_kernel_pca(SEXP zSEXP, SEXP kSEXP, SEXP typeSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type z(zSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type k(kSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type type(typeSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_kernel_pca(z, k, type));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_pca_scores
+SEXP core_pca_scores(SEXP z, SEXP rotation, SEXP mean, SEXP type);
+RcppExport SEXP _granary_core_pca_scores(SEXP zSEXP, SEXP rotationSEXP, SEXP meanSEXP, SEXP typeSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type z(zSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type rotation(rotationSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type mean(meanSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type type(typeSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_pca_scores(z, rotation, mean, type));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_eigenfunctions
+SEXP core_eigenfunctions(SEXP kernel, SEXP range, SEXP n, SEXP k, SEXP threads, SEXP progress);
+RcppExport SEXP _granary_core_eigenfunctions(SEXP kernelSEXP, SEXP rangeSEXP, SEXP nSEXP, SEXP kSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type kernel(kernelSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type range(rangeSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type n(nSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type k(kSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_eigenfunctions(kernel, range, n, k, threads, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_eigenfunctions_at
+SEXP core_eigenfunctions_at(SEXP kernel, SEXP x, SEXP k, SEXP threads, SEXP progress);
+RcppExport SEXP _granary_core_eigenfunctions_at(SEXP kernelSEXP, SEXP xSEXP, SEXP kSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type kernel(kernelSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type k(kSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_eigenfunctions_at(kernel, x, k, threads, progress));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -6130,6 +6374,11 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_budget_learn", (DL_FUNC) &_granary_core_budget_learn, 6},
     {"_granary_core_budget_score", (DL_FUNC) &_granary_core_budget_score, 6},
     {"_granary_core_hard_margin", (DL_FUNC) &_granary_core_hard_margin, 4},
+    {"_granary_core_cur", (DL_FUNC) &_granary_core_cur, 4},
+    {"_granary_core_column_leverage", (DL_FUNC) &_granary_core_column_leverage, 4},
+    {"_granary_core_cur_plan", (DL_FUNC) &_granary_core_cur_plan, 2},
+    {"_granary_core_cur_error", (DL_FUNC) &_granary_core_cur_error, 3},
+    {"_granary_core_dual_set", (DL_FUNC) &_granary_core_dual_set, 4},
     {"_granary_core_dependence", (DL_FUNC) &_granary_core_dependence, 3},
     {"_granary_core_permutation_test", (DL_FUNC) &_granary_core_permutation_test, 4},
     {"_granary_core_gamma_test", (DL_FUNC) &_granary_core_gamma_test, 3},
@@ -6153,6 +6402,19 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_ica_moments", (DL_FUNC) &_granary_core_ica_moments, 4},
     {"_granary_core_kernel_ica", (DL_FUNC) &_granary_core_kernel_ica, 5},
     {"_granary_core_lasvm_run", (DL_FUNC) &_granary_core_lasvm_run, 6},
+    {"_granary_core_nystrom", (DL_FUNC) &_granary_core_nystrom, 5},
+    {"_granary_core_nystrom_points", (DL_FUNC) &_granary_core_nystrom_points, 5},
+    {"_granary_core_nystrom_kmeans", (DL_FUNC) &_granary_core_nystrom_kmeans, 5},
+    {"_granary_core_landmark_kernel", (DL_FUNC) &_granary_core_landmark_kernel, 5},
+    {"_granary_core_kernel_diagonal", (DL_FUNC) &_granary_core_kernel_diagonal, 4},
+    {"_granary_core_nystrom_error", (DL_FUNC) &_granary_core_nystrom_error, 6},
+    {"_granary_core_nystrom_bound", (DL_FUNC) &_granary_core_nystrom_bound, 6},
+    {"_granary_core_kernel_ridge", (DL_FUNC) &_granary_core_kernel_ridge, 5},
+    {"_granary_core_ridge_variance", (DL_FUNC) &_granary_core_ridge_variance, 6},
+    {"_granary_core_kernel_pca", (DL_FUNC) &_granary_core_kernel_pca, 3},
+    {"_granary_core_pca_scores", (DL_FUNC) &_granary_core_pca_scores, 4},
+    {"_granary_core_eigenfunctions", (DL_FUNC) &_granary_core_eigenfunctions, 6},
+    {"_granary_core_eigenfunctions_at", (DL_FUNC) &_granary_core_eigenfunctions_at, 5},
     {"_granary_core_winnow_learn", (DL_FUNC) &_granary_core_winnow_learn, 5},
     {"_granary_core_winnow_score", (DL_FUNC) &_granary_core_winnow_score, 3},
     {"_granary_core_count_learn", (DL_FUNC) &_granary_core_count_learn, 5},

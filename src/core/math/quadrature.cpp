@@ -37,4 +37,34 @@ Quadrature gauss_hermite(int n) {
   return rule;
 }
 
+// Newton's method on the Legendre polynomials from the usual asymptotic starts: O(n^2), full precision.
+Quadrature gauss_legendre(int n) {
+  if (n < 1 || n > 5000) throw InputError(message("Gauss-Legendre quadrature takes 1 to 5000 nodes, got ", n, "."));
+  Quadrature rule;
+  rule.nodes.resize(n);
+  rule.weights.resize(n);
+  const double pi = std::acos(-1.0);
+  for (int i = 0; i < (n + 1) / 2; ++i) {
+    double x = std::cos(pi * (i + 0.75) / (n + 0.5)), slope = 1;
+    for (int step = 0; step < 100; ++step) {
+      double before = 1, now = x;
+      for (int k = 2; k <= n; ++k) {
+        const double next = ((2 * k - 1) * x * now - (k - 1) * before) / k;
+        before = now;
+        now = next;
+      }
+      slope = n * (x * now - before) / (x * x - 1);
+      const double move = now / slope;
+      x -= move;
+      if (std::abs(move) < 1e-15) break;
+    }
+    if (2 * i + 1 == n) x = 0;
+    rule.nodes[i] = 0.5 * (1 - x);
+    rule.nodes[n - 1 - i] = 0.5 * (1 + x);
+    rule.weights[i] = rule.weights[n - 1 - i] = 1 / ((1 - x * x) * slope * slope);
+  }
+  rule.weights /= rule.weights.sum();
+  return rule;
+}
+
 }  // namespace granary

@@ -12,4 +12,7 @@ struct Quadrature {
 
 Quadrature gauss_hermite(int n);  // 1 <= n <= 200
 
+// The same for the uniform law on [0, 1]: int_0^1 g(s) ds ~ sum_k w_k g(s_k).
+Quadrature gauss_legendre(int n);  // 1 <= n <= 5000
+
 }  // namespace granary
