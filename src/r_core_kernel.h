@@ -51,6 +51,7 @@ inline void convert(const Source& s, KernelSpec& spec) {
   const std::string name = spec.type;
   spec = parts.spec;
   spec.type = name;
+  if (SEXP boolean = element(s.value, "boolean")) spec.boolean = read<BooleanSpec>(boolean, "boolean");
   if (element(s.value, "options") != nullptr) spec.objects = read_objects(s.value, name);
   spec.learn_variance = parts.learn[0];
   spec.learn_scales = parts.learn[1];

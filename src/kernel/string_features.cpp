@@ -74,7 +74,7 @@ std::map<std::vector<int>, double> count_grams(const Tokens& s, Index length) {
   return counts;
 }
 
-double choose(double n, double k) { return std::exp(log_gamma(n + 1) - log_gamma(k + 1) - log_gamma(n - k + 1)); }
+double choose(double n, double k) { return std::exp(log_choose(n, k)); }
 
 void append(FeatureRows& rows, Entries& entries) {
   std::sort(entries.begin(), entries.end());  // equal features by value: sums do not depend on the order of walks

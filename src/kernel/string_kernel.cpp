@@ -20,8 +20,6 @@ constexpr double trie_entries = 2e7;    // beyond it long grams go by automaton
 
 bool by_pairs(StringType type) { return type == StringType::gapped || type == StringType::gap_count; }
 
-double log_choose(double n, double k) { return log_gamma(n + 1) - log_gamma(k + 1) - log_gamma(n - k + 1); }
-
 std::vector<double> unfold(const TokenWeights& given, double otherwise, const TokenSet& tokens, bool fold) {
   if (given.tokens.empty()) return {};
   std::unordered_map<std::string, double> of;

@@ -311,6 +311,7 @@ std::unique_ptr<Part> make_part(const KernelSpec& spec, Index dimension) {
   if (type == "se" || type == "matern" || type == "rq") return make_radial(spec, dimension);
   if (type == "powexp" || type == "periodic" || type == "hamming") return make_separable(spec, dimension);
   if (type == "linear" || type == "polynomial" || type == "sigmoid" || type == "mlp") return make_inner(spec, dimension);
+  if (type == "boolean") return make_boolean(spec, dimension);
   if (type == "bias") return std::make_unique<Constant>(spec, false);
   if (type == "white") return std::make_unique<Constant>(spec, true);
   if (type == "user") return std::make_unique<User>(spec);

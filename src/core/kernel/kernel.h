@@ -9,6 +9,7 @@
 //   polynomial   v (g x'z + c)^m                                 sigmoid v tanh(g x'z + c), not positive definite in general
 //   mlp          v asin((w x'z + b) / sqrt((w x'x + b + 1)(w z'z + b + 1)))
 //   bias         v                                               white   v if x and z are the same row of the same set, else 0
+//   boolean      of 0/1 attributes: how many conjunctions both points satisfy, see kernel_boolean.h
 //   user         any function of two sets of points
 //   and kernels over objects that stand in a container of their own, see object_kernel.h
 //
@@ -27,6 +28,7 @@
 
 #include "core/base/monitor.h"
 #include "core/base/types.h"
+#include "core/kernel/kernel_boolean.h"
 
 namespace granary {
 
@@ -46,6 +48,7 @@ struct KernelSpec {
   bool learn_variance = true, learn_scales = true, learn_shape = true;
   VectorXd user_parameters;  // positive
   Function function;
+  BooleanSpec boolean;  // of type "boolean"
   std::shared_ptr<const ObjectSet> objects;  // of a kernel over objects, whatever its type
   std::vector<KernelSpec> children;
 };

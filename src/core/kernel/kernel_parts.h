@@ -67,6 +67,7 @@ class Columns {
 std::unique_ptr<Part> make_part(const KernelSpec& spec, Index dimension);
 std::unique_ptr<Part> make_radial(const KernelSpec& spec, Index dimension);     // se, matern, rq
 std::unique_ptr<Part> make_separable(const KernelSpec& spec, Index dimension);  // powexp, periodic, hamming
+std::unique_ptr<Part> make_boolean(const KernelSpec& spec, Index dimension);    // conjunctions of 0/1 attributes
 std::unique_ptr<Part> make_inner(const KernelSpec& spec, Index dimension);      // linear, polynomial, sigmoid, mlp
 
 std::unique_ptr<Part> make_object(const KernelSpec& spec, Index dimension);     // a set of objects (object_kernel.cpp)
