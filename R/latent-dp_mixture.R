@@ -45,8 +45,8 @@
 #' @param burn_in Sweeps left out at the beginning of each chain.
 #' @param thin Every how many sweeps a draw is kept.
 #' @param chains Number of chains; they run on threads of their own.
-#' @param split_merge Split-merge proposals per sweep, on average (not for `"richardson_green"`), and four times as many during `burn_in`: 0.25 is
-#'   one after every fourth sweep. One costs as much as several scans of the rows it touches; raise it where R-hat shows that chains stick.
+#' @param split_merge Split-merge proposals per sweep, on average (not for `"richardson_green"`), and ten times as many during `burn_in`: 0.1 is
+#'   one after every tenth sweep. One costs as much as several scans of the rows it touches; raise it where R-hat shows that chains stick.
 #' @param start Where chains start: a draw from the `"prior"`, all rows in `"one"` cluster, or each `"alone"`.
 #' @param loss Loss of the partition that is returned: `"vi"` or `"binder"`.
 #' @param auxiliary Draws of Algorithm 8.
@@ -71,7 +71,7 @@
 #' summary(fit)
 #' predict(fit, c(2, 4.5), type = "prob")
 #' plot(fit)
-dp_mixture <- function(x, family = "auto", prior = prior_dp(), hyper = NULL, n_draws = 5000, burn_in = 2000, thin = 1, chains = 2, split_merge = 0.25,
+dp_mixture <- function(x, family = "auto", prior = prior_dp(), hyper = NULL, n_draws = 5000, burn_in = 2000, thin = 1, chains = 2, split_merge = 0.1,
                        start = c("prior", "one", "alone"), loss = c("vi", "binder"), auxiliary = 3, threads = NULL) {
   call <- match.call()
   if (missing(x)) fail_missing("x")

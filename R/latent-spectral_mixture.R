@@ -15,7 +15,7 @@
 #'   are rotated at random first). `"latent_class"`: items with categories, split likewise.
 #' * `"multiview"`: three given views that are independent given the component. The polish, `predict()` and `logLik()` take columns to be Gaussian and independent given it.
 #' * `"hmm"`: hidden Markov model; the views are three observations in a row. Numbers are Gaussian with diagonal covariances, words or factors categorical.
-#' * `"ica"`: independent components from fourth moments; `noise = TRUE` allows for Gaussian noise of any covariance, gives columns of length one, and needs kurtoses of one sign.
+#' * `"ica"`: independent components from fourth moments; `noise = TRUE` allows for Gaussian noise of any covariance and gives columns of length one.
 #'
 #' Moment estimates are consistent but not efficient. `polish` lets so many steps of EM go on from them (for `"lda"` variational EM that also fits \eqn{\alpha}{alpha}); what that gains in
 #' log-likelihood is in `gain`. For `"lda"` all log-likelihoods are lower bounds. Estimates as the moments give them stay in `raw`; probabilities are clipped at zero and scaled to sum 1.

@@ -39,10 +39,7 @@ class SumFamily : public BlockFamily {
   explicit SumFamily(ConstMatrixRef x) : x_(x.col(0)), base_(VectorXd::Zero(x.rows())) {}
   Index rows() const override { return x_.size(); }
   void slots(int count) override {
-    const int old = static_cast<int>(block_.size());
-    if (old >= count) return;
-    block_.resize(static_cast<std::size_t>(count));
-    for (int s = old; s < count; ++s) clear(s);
+    grow_slots(block_, count, [&](int s) { clear(s); });
   }
   void clear(int s) override {
     at(block_, s) = Block();
@@ -276,11 +273,9 @@ class Categorical : public BlockFamily {
   std::unique_ptr<BlockFamily> clone() const override { return std::make_unique<Categorical>(*this); }
   Index rows() const override { return code_.cols(); }
   void slots(int count) override {
-    const int old = static_cast<int>(size_.size());
-    if (old >= count) return;
-    size_.resize(static_cast<std::size_t>(count), 0);
-    count_.resize(static_cast<std::size_t>(count) * static_cast<std::size_t>(width_));
-    for (int s = old; s < count; ++s) clear(s);
+    const std::size_t cells = static_cast<std::size_t>(count) * static_cast<std::size_t>(width_);
+    if (cells > count_.size()) count_.resize(cells);
+    grow_slots(size_, count, [&](int s) { clear(s); });
   }
   void clear(int s) override {
     at(size_, s) = 0;

@@ -99,6 +99,15 @@ std::unique_ptr<BlockFamily> make_family(ConstMatrixRef x, const FamilySpec& spe
 std::unique_ptr<BlockFamily> make_normal_family(ConstMatrixRef x, const FamilySpec& spec);
 std::unique_ptr<BlockFamily> make_count_family(ConstMatrixRef x, const FamilySpec& spec);
 
+// Blocks for at least so many slots; new ones as clear(slot) makes them.
+template <class Block, class Clear>
+void grow_slots(std::vector<Block>& blocks, int count, const Clear& clear) {
+  const int old = static_cast<int>(blocks.size());
+  if (old >= count) return;
+  blocks.resize(static_cast<std::size_t>(count));
+  for (int s = old; s < count; ++s) clear(s);
+}
+
 void require_positive(double value, const char* what);
 void require_one_column(ConstMatrixRef x, const char* family);
 

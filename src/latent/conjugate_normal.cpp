@@ -42,10 +42,7 @@ class NormalKnown : public BlockFamily {
   std::unique_ptr<BlockFamily> clone() const override { return std::make_unique<NormalKnown>(*this); }
   Index rows() const override { return x_.size(); }
   void slots(int count) override {
-    const int old = static_cast<int>(block_.size());
-    if (old >= count) return;
-    block_.resize(static_cast<std::size_t>(count));
-    for (int s = old; s < count; ++s) clear(s);
+    grow_slots(block_, count, [&](int s) { clear(s); });
   }
   void clear(int s) override {
     at(block_, s) = Block();
@@ -122,10 +119,7 @@ class NormalGamma : public BlockFamily {
   std::unique_ptr<BlockFamily> clone() const override { return std::make_unique<NormalGamma>(*this); }
   Index rows() const override { return x_.size(); }
   void slots(int count) override {
-    const int old = static_cast<int>(block_.size());
-    if (old >= count) return;
-    block_.resize(static_cast<std::size_t>(count));
-    for (int s = old; s < count; ++s) clear(s);
+    grow_slots(block_, count, [&](int s) { clear(s); });
   }
   void clear(int s) override {
     Block& b = at(block_, s);
@@ -250,10 +244,7 @@ class NormalWishart : public BlockFamily {
   std::unique_ptr<BlockFamily> clone() const override { return std::make_unique<NormalWishart>(*this); }
   Index rows() const override { return x_.cols(); }
   void slots(int count) override {
-    const int old = static_cast<int>(block_.size());
-    if (old >= count) return;
-    block_.resize(static_cast<std::size_t>(count));
-    for (int s = old; s < count; ++s) clear(s);
+    grow_slots(block_, count, [&](int s) { clear(s); });
   }
   void clear(int s) override {
     Block& b = at(block_, s);

@@ -132,6 +132,54 @@ void decompose(const Fourth& whole, Index k, const TensorOptions& o, Rng& rng, M
   r.curvature.resize(0);
 }
 
+struct Whitening {
+  VectorXd eigenvalues;
+  MatrixXd w, b;  // d x k: w' S w = I, w'b = I
+};
+
+Whitening whitening(const MatrixXd& second, Index k) {
+  const SymmetricEigen eigen(0.5 * (second + second.transpose()));
+  Whitening out;
+  out.eigenvalues = eigen.eigenvalues().reverse();
+  for (Index j = 0; j < k; ++j)
+    if (!(out.eigenvalues[j] > 1e-12 * out.eigenvalues[0])) {
+      throw InputError(message("the moments allow at most ", j, " components: eigenvalue ", j + 1, " of ", k, " is ", out.eigenvalues[j], ". Use a smaller `k`."));
+    }
+  const MatrixXd u = eigen.eigenvectors().rowwise().reverse().leftCols(k);
+  const VectorXd root = out.eigenvalues.head(k).cwiseSqrt();
+  out.w = u * root.cwiseInverse().asDiagonal();
+  out.b = u * root.asDiagonal();
+  return out;
+}
+
+// M4(I, I, m) = sum_i kappa_i (a_i'm a_i) a_i a_i', m symmetric, of centred rows.
+MatrixXd contracted(const MatrixXd& c, const MatrixXd& covariance, const MatrixXd& m) {
+  const VectorXd form = (c * m).cwiseProduct(c).rowwise().sum();
+  return c.transpose() * (form.asDiagonal() * c) / static_cast<double>(c.rows()) - (m * covariance).trace() * covariance - 2 * covariance * m * covariance;
+}
+
+Whitening noisy_whitening(const MatrixXd& c, const MatrixXd& covariance, Index k) {
+  const Index d = c.cols();
+  const MatrixXd first = contracted(c, covariance, MatrixXd::Identity(d, d));
+  const SymmetricEigen eigen(0.5 * (first + first.transpose()));
+  // The k eigenvalues furthest from zero, from both ends.
+  const VectorXd& values = eigen.eigenvalues();
+  std::vector<Index> at;
+  for (Index low = 0, high = d - 1; static_cast<Index>(at.size()) < k;) at.push_back(std::abs(values[low]) > std::abs(values[high]) ? low++ : high--);
+  const double largest = std::abs(values[at[0]]);
+  bool rises = false, falls = false;
+  for (std::size_t j = 0; j < at.size(); ++j) {
+    if (!(std::abs(values[at[j]]) > 1e-12 * largest)) {
+      throw InputError(message("the moments allow at most ", j, " components: eigenvalue ", j + 1, " of ", k, " is ", values[at[j]], ". Use a smaller `k`."));
+    }
+    (values[at[j]] > 0 ? rises : falls) = true;
+  }
+  if (!falls || !rises) return whitening(falls ? MatrixXd(-first) : first, k);
+  MatrixXd inverse = MatrixXd::Zero(d, d);
+  for (const Index j : at) inverse += eigen.eigenvectors().col(j) * (1 / values[j]) * eigen.eigenvectors().col(j).transpose();
+  return whitening(contracted(c, covariance, inverse), k);
+}
+
 }  // namespace
 
 IcaResult ica_moments(ConstMatrixRef x, Index k, bool noise, const TensorOptions& options, Rng& rng, Monitor& monitor) {
@@ -143,24 +191,9 @@ IcaResult ica_moments(ConstMatrixRef x, Index k, bool noise, const TensorOptions
   out.mean = x.colwise().mean().transpose();
   const MatrixXd c = x.rowwise() - out.mean.transpose();
   const MatrixXd covariance = c.transpose() * c / rows;
-  MatrixXd second = covariance;
-  double sign = 1;
-  if (noise) {
-    const VectorXd size = c.rowwise().squaredNorm();
-    second = c.transpose() * (size.asDiagonal() * c) / rows - covariance.trace() * covariance - 2 * covariance * covariance;
-    sign = second.trace() < 0 ? -1 : 1;
-    second *= sign;
-  }
-  const SymmetricEigen eigen(0.5 * (second + second.transpose()));
-  const VectorXd values = eigen.eigenvalues().reverse();
-  out.eigenvalues = values;
-  for (Index j = 0; j < k; ++j)
-    if (!(values[j] > 1e-12 * values[0])) {
-      throw InputError(message("the moments allow at most ", j, " components: eigenvalue ", j + 1, " of ", k, " is ", values[j], ". Use a smaller `k`."));
-    }
-  const MatrixXd u = eigen.eigenvectors().rowwise().reverse().leftCols(k);
-  const VectorXd root = values.head(k).cwiseSqrt();
-  const MatrixXd w = u * root.cwiseInverse().asDiagonal(), b = u * root.asDiagonal();
+  const Whitening white = noise ? noisy_whitening(c, covariance, k) : whitening(covariance, k);
+  out.eigenvalues = white.eigenvalues;
+  const MatrixXd &w = white.w, &b = white.b;
   const MatrixXd y = c * w;
   if (!noise) {
     TensorOptions with = options;

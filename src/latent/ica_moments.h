@@ -3,8 +3,13 @@
 //   x = mean + A h (+ Gaussian noise),   E h = 0,  Var h_i = 1,   M4 = E x^4 - pairings of second moments = sum_i kappa_i a_i (x) a_i (x) a_i (x) a_i
 //
 // Without noise the rows are whitened by their covariance and u <- M4(I, u, u, u) climbs, with the sign of kappa tracked; `joint` diagonalises all slices
-// M4(I, I, e_a, e_b) together. With noise the whitening is that of M4(I, I, e_j, e_j) summed over j, which no Gaussian noise touches; all kappa must then
-// have one sign, and the length of a column cannot be told from its kurtosis: columns of length one are returned.
+// M4(I, I, e_a, e_b) together.
+// With noise the whitening is that of S = M4(I, I, e_j, e_j) summed over j, which no Gaussian noise touches: A D A' with D_i = kappa_i |a_i|^2. Where kappas have both
+// signs that is no covariance, but a_i' S^+ a_i = 1 / D_i turns every sign (Arora, Ge, Moitra and Sachdeva, NIPS 2012):
+//
+//   M4(I, I, S^+) = sum_i a_i a_i' / |a_i|^2
+//
+// The length of a column cannot be told from its kurtosis: with noise columns of length one are returned.
 // The paper prints the range 1..k for the indices of the pairings; it is 1..d.
 #pragma once
 

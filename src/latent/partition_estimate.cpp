@@ -20,30 +20,50 @@ std::vector<double> loss_table(PartitionLoss loss, Index n) {
 
 double unit(PartitionLoss loss, Index n) { return loss == PartitionLoss::vi ? static_cast<double>(n) : static_cast<double>(n) * static_cast<double>(n); }
 
-// Columns: one draw each, so that its labels stand together.
-double loss_of(const int* cluster, int k, const Eigen::MatrixXi& columns, const std::vector<int>& blocks, const std::vector<double>& f) {
-  const Index n = columns.rows();
-  std::vector<int> size(z(k), 0), table;
-  for (Index i = 0; i < n; ++i) ++size[z(cluster[i])];
-  double own = 0, total = 0;
-  for (const int s : size) own += f[z(s)];
-  for (Index d = 0; d < columns.cols(); ++d) {
-    const int b = blocks[z(d)];
-    table.assign(z(b) * z(k), 0);
-    const int* draw = columns.data() + d * n;
-    for (Index i = 0; i < n; ++i) ++table[z(draw[i]) * z(k) + z(cluster[i])];
-    double shared = 0, other = 0;
-    for (int m = 0; m < b; ++m) {
+// The loss between one partition and another.
+class PairLoss {
+ public:
+  PairLoss(Index n, const std::vector<double>& f) : n_(n), f_(f) {}
+
+  double operator()(const int* a, int k, const int* b, int blocks) {
+    // Neighbouring rows are often alike: two tables in turn, or every count would wait for the one before.
+    const std::size_t cells = z(k) * z(blocks);
+    table_.assign(2 * cells, 0);
+    int* even = table_.data();
+    int* odd = even + cells;
+    Index i = 0;
+    for (; i + 1 < n_; i += 2) {
+      ++even[z(b[i]) * z(k) + z(a[i])];
+      ++odd[z(b[i + 1]) * z(k) + z(a[i + 1])];
+    }
+    if (i < n_) ++even[z(b[i]) * z(k) + z(a[i])];
+    size_.assign(z(k), 0);
+    double shared = 0, sizes = 0;
+    for (int m = 0; m < blocks; ++m) {
       int sum = 0;
       for (int c = 0; c < k; ++c) {
-        const int count = table[z(m) * z(k) + z(c)];
+        const int count = even[z(m) * z(k) + z(c)] + odd[z(m) * z(k) + z(c)];
         sum += count;
-        shared += f[z(count)];
+        size_[z(c)] += count;
+        shared += f_[z(count)];
       }
-      other += f[z(sum)];
+      sizes += f_[z(sum)];
     }
-    total += own + other - 2 * shared;
+    for (const int s : size_) sizes += f_[z(s)];
+    return sizes - 2 * shared;
   }
+
+ private:
+  Index n_;
+  const std::vector<double>& f_;
+  std::vector<int> table_, size_;
+};
+
+// Columns: one draw each, so that its labels stand together.
+double loss_of(const int* cluster, int k, const Eigen::MatrixXi& columns, const std::vector<int>& blocks, const std::vector<double>& f) {
+  PairLoss loss(columns.rows(), f);
+  double total = 0;
+  for (Index d = 0; d < columns.cols(); ++d) total += loss(cluster, k, columns.data() + d * columns.rows(), blocks[z(d)]);
   return total / static_cast<double>(columns.cols());
 }
 
@@ -89,11 +109,27 @@ PartitionEstimate estimate_partition(const Eigen::MatrixXi& draws, const Estimat
   out.draw_loss = std::numeric_limits<double>::infinity();
   VectorXi cluster = VectorXi::Zero(n);
   int k = 1;
+  std::vector<Index> candidates;
+  std::vector<char> is_candidate(z(used), 0);
   for (Index e = 0; e < tried; ++e) {
-    monitor.check();
     const Index d = e * used / tried;
-    if (blocks[z(d)] > cap) continue;
-    const double loss = loss_of(columns.data() + d * n, blocks[z(d)], columns, blocks, f);
+    if (blocks[z(d)] > cap || is_candidate[z(d)]) continue;
+    candidates.push_back(d);
+    is_candidate[z(d)] = 1;
+  }
+  PairLoss between(n, f);
+  VectorXd sums = VectorXd::Zero(used);  // of candidates: over all draws; the loss between two of them counts for both
+  for (const Index d : candidates) {
+    monitor.check();
+    for (Index o = 0; o < used; ++o) {
+      if (o == d || (is_candidate[z(o)] && o < d)) continue;
+      const double loss = between(columns.data() + d * n, blocks[z(d)], columns.data() + o * n, blocks[z(o)]);
+      sums[d] += loss;
+      if (is_candidate[z(o)]) sums[o] += loss;
+    }
+  }
+  for (const Index d : candidates) {
+    const double loss = sums[d] / static_cast<double>(used);
     if (loss < out.draw_loss) {
       out.draw_loss = loss;
       out.draw = from[z(d)];

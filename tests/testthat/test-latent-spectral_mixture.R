@@ -178,6 +178,25 @@ test_that("two uniform sources come back, with and without noise", {
   expect_gt(min(apply(agree, 1, max)), 0.999)
 })
 
+test_that("with noise, sources of both signs of kurtosis come back: exactly from exact moments, nearly from a sample", {
+  # a coin (-2), a law on -2, 0, 2 (+1) and one on four points (-1.36): all combinations once are the population
+  h <- as.matrix(expand.grid(c(-1, 1), c(-2, 2, 0, 0, 0, 0, 0, 0), c(-3, -1, 1, 3) / sqrt(5)))
+  mixing <- rbind(c(1, 0.5, -0.9, 0.2), c(-0.3, 1, 0.4, 0.8), c(0.7, -0.2, 0.6, 1))
+  truth <- mixing / sqrt(rowSums(mixing^2))
+  for (method in c("power", "joint")) {
+    set.seed(1)
+    fit <- spectral_mixture(h %*% mixing, 3, "ica", noise = TRUE, method = method)
+    expect_lt(max(assess(fit, truth = truth)$l2), 1e-8)
+    expect_identical(sum(fit$kurtosis > 0), 1L)
+  }
+  set.seed(2)
+  n <- 50000
+  h <- cbind(runif(n, -sqrt(3), sqrt(3)), rexp(n) - 1, sample(c(-1, 1), n, TRUE))
+  noise <- matrix(rnorm(4 * n), n) %*% chol(0.1 * (diag(4) + 0.5))
+  fit <- spectral_mixture(h %*% mixing + noise, 3, "ica", noise = TRUE, method = "joint")
+  expect_lt(max(assess(fit, truth = truth)$l2), 0.1)
+})
+
 test_that("two Gaussian sources are warned of", {
   set.seed(9)
   expect_warning(suppressWarnings(spectral_mixture(matrix(rnorm(2000), 1000), 2, "ica"), classes = "granary_warning_convergence"), "look Gaussian")
