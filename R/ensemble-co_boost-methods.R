@@ -137,7 +137,8 @@ plot.granary_co_boost <- function(x, what = c("course", "columns", "weights"), .
     old <- graphics::par(mfrow = c(1L, 2L), mar = c(4.1, 4.1, 2.1, 1.1))
     on.exit(graphics::par(old))
     members <- x$members
-    draw(graphics::plot, members$round, members$error, type = "n", ylim = c(0, max(members$error, x$path$vote_error)),
+    top <- 1.35 * max(members$error, x$path$vote_error, 0.01)  # room for the legend
+    draw(graphics::plot, members$round, members$error, type = "n", ylim = c(0, top),
          xlab = "round", ylab = "error", bty = "l", main = "", user = list(...))
     for (v in seq_along(x$views)) {
       mine <- members$view == x$views[v]

@@ -312,6 +312,7 @@ new_co_boost <- function(found, data, classes, options, weights, rule, na, call,
     y = factor(levels[classes$y + 1], levels), views = names, form = data$form,
       columns = if (data$form == "list") columns else data$columns, parts = data$parts,
     sizes = stats::setNames(options$sizes, names), settings = options, end = found$end, dropped = found$dropped,
+      sweeps = structure(found$sweeps, dimnames = list(NULL, levels)),
       silent = found$silent, na = na, model = model, n = data$n,
     weights = if (length(weights) > 0L) weights, call = call, convergence = found$convergence
   )

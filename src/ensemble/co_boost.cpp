@@ -51,6 +51,7 @@ class CoBooster {
     votes_ = MatrixXd::Zero(n_, k_);
     out.bound = out.wrong = MatrixXd::Constant(o_.n_rounds + 1, k_, 0);
     out.vote_error = out.odds_error = out.largest_weight = VectorXd::Zero(o_.n_rounds);
+    out.sweeps = Eigen::MatrixXi::Zero(o_.n_rounds, k_);
     for (const CaseView& view : views_) out.picked.push_back(VectorXd::Zero(view.x.cols()));
     count_errors(0);
     for (Index c = 0; c < k_; ++c) out.bound(0, c) = bound_of(c);
@@ -166,6 +167,7 @@ class CoBooster {
     for (Index c = 0; c < k_; ++c) {
       const BoundStep step = bound_step(answers, y_, odds_.col(c), case_, static_cast<int>(c), smooth_);
       worst = std::max(worst, step.residual);
+      result_.sweeps(round, c) = step.sweeps + step.newton;
       for (Index u = 0; u < more; ++u) {
         model.hit(before + u, c) = step.hit[u];
         model.miss(before + u, c) = step.miss[u];
@@ -200,6 +202,7 @@ class CoBooster {
     CoBoostResult& out = result_;
     out.bound.conservativeResize(done + 1, k_);
     out.wrong.conservativeResize(done + 1, k_);
+    out.sweeps.conservativeResize(done, k_);
     for (VectorXd* course : {&out.vote_error, &out.odds_error, &out.largest_weight}) course->conservativeResize(done);
     if (done == 0) {
       out.model.hit = out.model.miss = out.if_class = out.if_other = MatrixXd(0, k_);

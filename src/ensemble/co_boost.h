@@ -90,6 +90,7 @@ struct CoBoostResult {
   MatrixXd votes, log_odds;         // cases x classes
   VectorXd weights;                 // of the cases, after the last round
   std::vector<VectorXd> picked;     // of every view: rounds whose member looks at a column
+  Eigen::MatrixXi sweeps;           // rounds x classes: rounds of equation 14, and Newton steps after them, of each update
   int dropped = 0, silent = 0;      // learners no better than chance; members with vote 0
   CoEnd end = CoEnd::rounds;
   Convergence convergence;          // of the updates: iterations are rounds, the residual is the largest
@@ -109,6 +110,7 @@ void fields(V& v, CoBoostResult& t) {
   v("log_odds", t.log_odds);
   v("weights", t.weights);
   v("picked", t.picked);
+  v("sweeps", t.sweeps);
   v("dropped", t.dropped);
   v("silent", t.silent);
   v("end", t.end);

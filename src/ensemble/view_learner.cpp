@@ -173,6 +173,7 @@ GaussianHmmFit fit_class_chain(const CaseView& view, const VectorXi& y, const Ve
   o.floor = options.floor;
   o.spread = part_of(spread, features);
   o.start = options.start;
+  o.n_starts = 1;
   o.sort = false;
   o.em.forward = options.forward;
   o.em.max_iter = options.max_iter;

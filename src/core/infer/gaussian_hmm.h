@@ -62,7 +62,7 @@ struct GaussianHmmOptions {
   VectorXd spread;  // empty: variances of the columns
   HmmStart start = HmmStart::segments;
   GaussianHmm model;  // start = parameters
-  int n_starts = 1;   // kmeans
+  int n_starts = 5;   // kmeans
   bool sort = true;   // ergodic: states by their means of the first column, unless parameters were given
   EmOptions em;
   int threads = 1;
