@@ -301,12 +301,12 @@ core_boost <- function(x, data, options, learner, seed, progress) {
     .Call(`_granary_core_boost`, x, data, options, learner, seed, progress)
 }
 
-core_boost_score <- function(x, trees, alpha, last, threads, progress) {
-    .Call(`_granary_core_boost_score`, x, trees, alpha, last, threads, progress)
+core_boost_score <- function(x, trees, rounds, last, threads, progress) {
+    .Call(`_granary_core_boost_score`, x, trees, rounds, last, threads, progress)
 }
 
-core_boost_staged <- function(x, trees, alpha, last, threads, progress) {
-    .Call(`_granary_core_boost_staged`, x, trees, alpha, last, threads, progress)
+core_boost_staged <- function(x, trees, rounds, last, threads, progress) {
+    .Call(`_granary_core_boost_staged`, x, trees, rounds, last, threads, progress)
 }
 
 core_answer_score <- function(answers, alpha, classes, real, last) {
@@ -315,6 +315,14 @@ core_answer_score <- function(answers, alpha, classes, real, last) {
 
 core_answer_staged <- function(answers, alpha, classes, real, last) {
     .Call(`_granary_core_answer_staged`, answers, alpha, classes, real, last)
+}
+
+core_boost_kernels <- function(kernels, y, options, progress) {
+    .Call(`_granary_core_boost_kernels`, kernels, y, options, progress)
+}
+
+core_smallest_share <- function(k) {
+    .Call(`_granary_core_smallest_share`, k)
 }
 
 core_boost_condition <- function(condition, data, progress) {
@@ -327,6 +335,14 @@ core_margin_game <- function(u, lp, nu, max_iter, progress) {
 
 core_potential <- function(votes, rounds, baseline, eta) {
     .Call(`_granary_core_potential`, votes, rounds, baseline, eta)
+}
+
+core_vote_outcomes <- function(rounds, baseline) {
+    .Call(`_granary_core_vote_outcomes`, rounds, baseline)
+}
+
+core_random_votes <- function(rounds, baseline, n_draws, seed) {
+    .Call(`_granary_core_random_votes`, rounds, baseline, n_draws, seed)
 }
 
 core_boost_bound <- function(what, k, edge, other, numbers_given) {

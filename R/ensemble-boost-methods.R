@@ -1,33 +1,54 @@
 #' @rdname boost
 #' @param object,x A fit.
 #' @param newdata Rows in the columns of the fit; without it the rows it was made from.
-#' @param type `"response"` or `"class"`: classes; `"link"`: shares of the votes, one column per class (by margins one number in \eqn{[-1, 1]}{[-1, 1]}, towards the second
-#'   class); `"staged"`: a matrix of the classes after each round. There is no `"prob"`: shares of votes are no probabilities.
+#' @param type `"response"` or `"class"`: classes; `"link"`: shares of the votes, one column per class (by margins one number in \eqn{[-1, 1]}{[-1, 1]}, towards the
+#'   second class); `"margin"`: by row the share of the right class less the best other's, for new rows with `newy`; `"staged"`: a matrix of the classes after each
+#'   round. There is no `"prob"`: shares of votes are no probabilities.
 #' @export
-predict.granary_boost <- function(object, newdata = NULL, type = c("response", "class", "link", "staged"), n_rounds = NULL, threads = NULL, ...) {
+predict.granary_boost <- function(object, newdata = NULL, type = c("response", "class", "link", "margin", "staged"), n_rounds = NULL, newy = NULL, threads = NULL, ...) {
   refuse_dots(...)
   if (identical(type, "prob")) abort_input("Votes of boosting are no probabilities: ask for type = \"link\", or use forest().", "type")
-  type <- check_choice(type, c("response", "class", "link", "staged"))
+  type <- check_choice(type, c("response", "class", "link", "margin", "staged"))
+  if (is.null(newy) != (type != "margin" || is.null(newdata))) {
+    abort_input(if (is.null(newy)) "`newy` must be given for type = \"margin\" of new rows." else "`newy` is for type = \"margin\" of new rows.", "newy")
+  }
   rounds <- length(object$alpha)
   last <- check_count(n_rounds, "n_rounds", lower = 1, upper = max(1L, rounds), allow_null = TRUE)
   last <- if (is.null(last)) rounds else min(last, rounds)
   if (is.null(newdata)) {
     if (type == "staged" || last < rounds) abort_input("`newdata` must be given for earlier rounds: the fit keeps the answers of the last one.", "newdata")
-    return(boost_answer(object, object$score, type))
+    return(if (type == "margin") object$margins else boost_answer(object, object$score, type))
   }
   trees <- object$learner %in% c("tree", "stump")
   x <- if (trees) tree_newdata(object, newdata) else boost_members(object, newdata, last)
   names <- rownames(x)
   x <- unname_design(x)
   if (type == "staged") {
-    at <- if (trees) core_boost_staged(x, held_trees(object), object$alpha, last, thread_count(threads), progress_bar("boost"))
+    at <- if (trees) core_boost_staged(x, held_trees(object), boost_rounds(object), last, thread_count(threads), progress_bar("boost"))
           else core_answer_staged(x, object$alpha[seq_len(last)], length(object$levels), object$method %in% margin_methods, last)
     return(matrix(object$levels[at], nrow(x), dimnames = list(names, NULL)))
   }
-  score <- if (trees) core_boost_score(x, held_trees(object), object$alpha, last, thread_count(threads), progress_bar("boost"))
+  score <- if (trees) core_boost_score(x, held_trees(object), boost_rounds(object), last, thread_count(threads), progress_bar("boost"))
            else core_answer_score(x, object$alpha[seq_len(last)], length(object$levels), object$method %in% margin_methods, last)
   dimnames(score) <- list(names, object$levels)
-  boost_answer(object, score, type)
+  if (type == "margin") vote_margins(score, newy, object$levels) else boost_answer(object, score, type)
+}
+
+boost_rounds <- function(object) list(alpha = object$alpha, picks = object$answers)
+
+# The share of the right label less the best other's.
+vote_margins <- function(score, newy, levels) {
+  at <- match(boost_words(newy, nrow(score), levels), levels)
+  if (anyNA(at)) abort_input(sprintf("`newy` must hold classes of the fit, but label %d is \"%s\".", which(is.na(at))[1L], as.character(newy)[is.na(at)][1L]), "newy")
+  own <- score[cbind(seq_along(at), at)]
+  score[cbind(seq_along(at), at)] <- -Inf
+  stats::setNames(own - apply(score, 1L, max), rownames(score))
+}
+
+boost_words <- function(newy, n, levels) {
+  words <- words_of(if (is.factor(newy)) as.character(newy) else newy, levels)
+  if (length(words) != n) abort_input(sprintf("`newy` must have one label per row, %d, but it has %d.", n, length(words)), "newy")
+  words
 }
 
 # The answers of the members of rounds 1, ..., last, rows x rounds.
@@ -42,6 +63,7 @@ boost_members <- function(object, newdata, last) {
   x <- pool_answers(newdata, object$levels, by_margin, "newdata")
   if (!is.null(object$pool_names) && !is.null(colnames(x))) x <- match_columns(x, object$pool_names, "newdata")
   if (ncol(x) != object$pool_size) fail_input("newdata", sprintf("the answers of the %d members of the pool", object$pool_size), counted(ncol(x), "column", "columns"))
+  if (isTRUE(object$negate)) x <- closed_pool(x)
   x[, object$answers[seq_len(last)], drop = FALSE]
 }
 
@@ -51,7 +73,7 @@ boost_answer <- function(object, score, type) {
 }
 
 boost_titles <- c(
-  adaptive = "the adaptive booster", fixed_edge = "a fixed edge", minimax01 = "exact potentials of the 0-1 loss", m1 = "AdaBoost.M1", samme = "SAMME", mh = "AdaBoost.MH",
+  adaptive = "the adaptive booster", m2 = "AdaBoost.M2", fixed_edge = "a fixed edge", minimax01 = "exact potentials of the 0-1 loss", m1 = "AdaBoost.M1", samme = "SAMME", mh = "AdaBoost.MH",
   star = "AdaBoost* (largest smallest margin)", adaboost = "AdaBoost", rho = "AdaBoost towards a margin", arc_gv = "Arc-GV", marginal = "marginal AdaBoost",
   coordinate_ascent = "coordinate ascent of a smooth margin", two_pass = "AdaBoost* in two passes", lpboost = "LPBoost (totally corrective)"
 )
@@ -76,7 +98,7 @@ print.granary_boost <- function(x, ...) {
                   if (x$certified) sprintf("the best of all combinations is at most %.4g (gap %.2g)", x$upper, max(0, x$upper - x$lower))
                   else "without a certificate: the learner does not find the largest edge")
   }
-  if (isTRUE(x$below > 0L)) cli::cat_line("In ", counted(x$below, "round", "rounds"), " the edge was below the ", format(x$settings$edge), " counted on: the bound does not hold")
+  if (isTRUE(x$below > 0L)) cli::cat_line("In ", counted(x$below, "round", "rounds"), " the edge was below the ", paste(format(unique(range(x$settings$edge))), collapse = " to "), " counted on: the bound does not hold")
   if (!is.null(x$importance) && any(x$importance > 0)) {
     cli::cat_line("Most important: ", paste(names(utils::head(sort(x$importance[x$importance > 0], decreasing = TRUE), 5L)), collapse = ", "))
   }
@@ -107,7 +129,7 @@ print.summary_granary_boost <- function(x, ...) {
 #' @rdname boost
 #' @param what `"path"`: by round the error, the loss and its bound, or by margins the smallest margin between its certificates; `"margins"`: the share of rows whose margin is at
 #'   most so large; `"edge"`: edges by round; `"importance"`.
-#' @param newy Classes of `newdata`, whose error by round is drawn, too.
+#' @param newy Classes of `newdata`, whose error by round, or margins, are drawn, too.
 #' @export
 plot.granary_boost <- function(x, what = c("path", "margins", "edge", "importance"), newdata = NULL, newy = NULL, ...) {
   what <- check_choice(what, c("path", "margins", "edge", "importance"))
@@ -115,7 +137,7 @@ plot.granary_boost <- function(x, what = c("path", "margins", "edge", "importanc
   if (is.null(newdata) != is.null(newy)) abort_input("Give `newdata` and `newy` together, or neither.", if (is.null(newdata)) "newdata" else "newy")
   old <- graphics::par(mar = c(4.1, 4.1, 1.1, 1.1))
   on.exit(graphics::par(old))
-  switch(what, margins = plot_boost_margins(x, ...), edge = plot_boost_edges(x, ...), importance = plot_boost_importance(x, ...),
+  switch(what, margins = plot_boost_margins(x, newdata, newy, ...), edge = plot_boost_edges(x, ...), importance = plot_boost_importance(x, ...),
          if (!is.null(x$lower) && is.null(newdata)) plot_boost_certificate(x, ...) else plot_boost_error(x, newdata, newy, ...))
   invisible(x)
 }
@@ -149,17 +171,19 @@ plot_boost_error <- function(x, newdata, newy, ...) {
 
 staged_error <- function(x, newdata, newy) {
   staged <- predict.granary_boost(x, newdata, type = "staged")
-  words <- words_of(if (is.factor(newy)) as.character(newy) else newy, x$levels)
-  if (length(words) != nrow(staged)) abort_input(sprintf("`newy` must have one label per row, %d, but it has %d.", nrow(staged), length(words)), "newy")
-  colMeans(staged != words)
+  colMeans(staged != boost_words(newy, nrow(staged), x$levels))
 }
 
-plot_boost_margins <- function(x, ...) {
+plot_boost_margins <- function(x, newdata, newy, ...) {
   m <- sort(x$margins)
+  test <- if (!is.null(newdata)) sort(predict.granary_boost(x, newdata, type = "margin", newy = newy))
   draw(graphics::plot, m, seq_along(m) / length(m), type = "s", col = boost_colors[["blue"]], lwd = 2, bty = "n", las = 1L, xlab = "margin", ylab = "share of rows with at most that",
-       xlim = range(0, m), ylim = c(0, 1), main = "", user = list(...))
+       xlim = range(0, m, test), ylim = c(0, 1), main = "", user = list(...))
   graphics::abline(v = 0, col = "grey80")
   if (isTRUE(x$certified)) graphics::abline(v = x$upper, col = boost_colors[["red"]], lty = 2L)
+  if (is.null(test)) return(invisible())
+  graphics::lines(test, seq_along(test) / length(test), type = "s", col = boost_colors[["red"]], lwd = 2)
+  graphics::legend("topleft", c("training rows", "new rows"), col = boost_colors[c("blue", "red")], lwd = 2, bty = "n")
 }
 
 plot_boost_edges <- function(x, ...) {
@@ -190,6 +214,18 @@ autoplot.granary_boost <- function(object, ...) {  # nolint: object_name_linter.
            else c(list("smallest margin" = path$margin, "target" = path$target), if (object$certified) list("smallest edge" = path$upper))
   table <- data.frame(round = rep(path$round, length(lines)), value = unlist(lines, use.names = FALSE), what = factor(rep(names(lines), each = nrow(path)), names(lines)))
   gg_canvas(table, ggplot2::aes(.data$round, .data$value, colour = .data$what)) + ggplot2::geom_line() + gg_palette("colour") + ggplot2::labs(x = "round", y = NULL, colour = NULL)
+}
+
+# The course of the error on new rows, beside the usual scores.
+#' @rdname boost
+#' @param staged For `assess()`: whether to give the error after each round instead.
+#' @export
+assess.granary_boost <- function(object, newdata = NULL, newy = NULL, weights = NULL, staged = FALSE, ...) {
+  refuse_dots(...)
+  if (!check_flag(staged)) return(assess.granary_fit(object, newdata, newy, weights))
+  if (!is.null(weights)) abort_input("Errors by round take no weights.", "weights")
+  if (is.null(newdata) != is.null(newy)) abort_input("Give `newdata` and `newy` together, or neither.", if (is.null(newdata)) "newdata" else "newy")
+  data.frame(round = object$path$round, error = if (is.null(newdata)) object$path$error else staged_error(object, newdata, newy))
 }
 
 #' @export

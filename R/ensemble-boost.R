@@ -14,6 +14,8 @@
 #'   \eqn{(k - 1) \prod_t \sqrt{1 - \gamma_t^2}}{(k - 1) prod_t sqrt(1 - gamma_t^2)}. `step = "exact"` minimises the loss along \eqn{h} instead.
 #' \item `"fixed_edge"`: all weights \eqn{\eta}{eta}, costs the rise of the exponential loss, for an edge `edge` that every answer is to have.
 #' \item `"minimax01"`: all weights 1, costs the exact potential of the 0-1 loss with `n_rounds` in all (boost by majority for any number of classes).
+#' \item `"m2"`: AdaBoost.M2, also known as AdaBoost.MR: as `"adaptive"`, but a leaf answers with all labels that cost less than nothing there, so that its edge is larger.
+#'   For answers of one label the two are the same.
 #' \item `"m1"`, `"samme"`, `"mh"`: the classical ones. M1 stops when half the weight is wrong, SAMME has no guarantee, MH asks most of its answers.
 #' }
 #' The `edge` of a round is the number that the method's own condition asks to be positive.
@@ -30,7 +32,7 @@
 #' `certified` says so. A learner whose edge lies below what was reached is asked again on resampled weights.
 #'
 #' **Learners.** `"tree"`: at most `max_leaves` leaves, grown best first by the cost a split saves; `"stump"`: two leaves. `"pool"`: the columns of `x` are answers
-#' themselves, labels (or, by margins, numbers in \eqn{[-1, 1]}{[-1, 1]}); add `-x` for the closure under negation. A function `learner(x, y, cost)` gets the rows, the classes and
+#' themselves, labels (or, by margins, numbers in \eqn{[-1, 1]}{[-1, 1]}; with `negate` also their opposites, so that the margin is never below 0). A function `learner(x, y, cost)` gets the rows, the classes and
 #' a matrix of the costs of each class in each row, and returns a function of new rows that answers with labels (or numbers in \eqn{[-1, 1]}{[-1, 1]}, towards the second class).
 #'
 #' If an answer is right everywhere it is returned alone. If the learner has no edge, boosting stops and keeps what it has; `end` says why it ended.
@@ -51,24 +53,28 @@
 #' @param min_leaf Rows a leaf needs.
 #' @param step Step of `"adaptive"`.
 #' @param shrinkage Factor of all steps, in (0, 1].
-#' @param edge Edge that `"fixed_edge"` and `"minimax01"` count on.
-#' @param eta Step of `"fixed_edge"`; `NULL` for the best with that edge.
+#' @param edge Edge that `"fixed_edge"` and `"minimax01"` count on; for the former also one per round.
+#' @param eta Step of `"fixed_edge"`, or one per round; `NULL` for the best with that edge.
+#' @param sets Whether answers of `"mh"` are sets of labels, as in the original AdaBoost.MH.
+#' @param n_draws Potentials of `"minimax01"` by so many random votes, for many classes or rounds; `NULL` for exact ones.
 #' @param nu Precision of the margin; `NULL` for \eqn{\sqrt{2 \log N / T}}{sqrt(2 log N / T)}.
 #' @param rho Target of `method = "rho"`.
 #' @param line_search Margins: whether the step minimises \eqn{\log Z_t + \rho_t \alpha}{log Z_t + rho_t alpha} exactly, for answers other than -1 and 1.
 #' @param selection Of a pool: the answer with the largest edge, or the worst or a random one of those whose edge is at least the best margin of the pool.
+#' @param negate Whether the opposites of a pool's answers are answers, too, by margins.
 #' @param weights One weight per row, or `NULL`. By margins they are where the weights start, and rows of weight 0 do not count.
 #' @param tol Margins: boosting ends at a gap below; `NULL` for the whole number of rounds (lpboost: 1e-9).
 #' @param threads Threads for reading columns and for predictions; default `getOption("granary.threads")`.
 #' @param ... For the formula: arguments of the default method.
 #' @return An object of class `granary_boost`, inheriting from `granary_fit`: `alpha` (weights of the answers), `path` (by round: edge, log of the loss and of its bound,
 #'   training error; by margins the target, the smallest margin and the smallest edge), `end`, `margins` of the rows, `row_weights` after the last round, `lower`, `upper` and
-#'   `certified`, `importance` of the columns, `runs` of `"marginal"` and `"two_pass"`, `trees` or `answers`, `levels`, `fitted`.
+#'   `certified`, `importance` of the columns, `runs` of `"marginal"` and `"two_pass"`, `trees` (equal ones once), `answers` (which tree, member of the pool or function stands at
+#'   each round), `levels`, `fitted`.
 #' @references
 #' Mukherjee, I. and Schapire, R. E. (2010). A theory of multiclass boosting. *Advances in Neural Information Processing Systems* 23.
 #'
 #' Ratsch, G. and Warmuth, M. K. (2005). Efficient margin maximizing with boosting. *Journal of Machine Learning Research* 6, 2131-2152.
-#' @seealso [boost_check()], [boost_game()], [boost_bounds()], [forest()]
+#' @seealso [boost_select()], [boost_kernels()], [boost_check()], [boost_game()], [boost_bounds()], [forest()]
 #' @export
 #' @examples
 #' fit <- boost(Species ~ ., iris, n_rounds = 50)
@@ -89,14 +95,14 @@ boost.formula <- function(formula, data = NULL, subset, na.action, ...) {
   tree_formula_fit(boost.default, "boost", ...)
 }
 
-vote_methods <- c("adaptive", "fixed_edge", "minimax01", "m1", "samme", "mh")
+vote_methods <- c("adaptive", "m2", "fixed_edge", "minimax01", "m1", "samme", "mh")
 margin_methods <- c("star", "adaboost", "rho", "arc_gv", "marginal", "coordinate_ascent", "two_pass", "lpboost")
 
 #' @rdname boost
 #' @export
 boost.default <- function(x, y = NULL, method = NULL, learner = c("tree", "stump", "pool"), n_rounds = NULL, max_leaves = NULL, min_leaf = 1,
-                          step = c("paper", "exact"), shrinkage = 1, edge = 0.1, eta = NULL, nu = NULL, rho = 0, line_search = FALSE,
-                          selection = c("best", "worst", "random"), weights = NULL, tol = NULL, threads = NULL, ...) {
+                          step = c("paper", "exact"), shrinkage = 1, edge = 0.1, eta = NULL, sets = FALSE, n_draws = NULL, nu = NULL, rho = 0,
+                          line_search = FALSE, selection = c("best", "worst", "random"), negate = FALSE, weights = NULL, tol = NULL, threads = NULL, ...) {
   call <- match.call()
   refuse_dots(...)
   if (missing(x)) fail_missing("x")
@@ -108,17 +114,32 @@ boost.default <- function(x, y = NULL, method = NULL, learner = c("tree", "stump
   method <- if (is.null(method)) if (k == 2L) "star" else "adaptive" else check_choice(method, c(vote_methods, margin_methods))
   by_margin <- method %in% margin_methods
   if (by_margin && k > 2L) abort_input(sprintf("`method` \"%s\" is for two classes, but `y` has %d: use \"adaptive\".", method, k), "method")
+  negate <- check_flag(negate)
+  if (negate && !(by_margin && kind == "pool")) abort_input("`negate` is for pools, by margins: other answers come with their opposites.", "negate")
   data <- boost_rows(x, kind, classes$levels, by_margin)
+  if (negate) data$x <- closed_pool(data$x)
   n <- nrow(data$x)
-  options <- boost_options(data, k, method, kind, n, n_rounds, max_leaves, min_leaf, step, shrinkage, edge, eta, nu, rho, line_search, selection, tol, threads)
+  options <- boost_options(data, k, method, kind, n, n_rounds, max_leaves, min_leaf, step, shrinkage, edge, eta, sets, n_draws, nu, rho, line_search,
+                           selection, tol, threads)
   weights <- if (is.null(weights)) numeric() else unname(check_vector(weights, "weights", length = n, lower = 0))
   if (length(weights) > 0L && sum(weights) == 0) abort_input("`weights` must not all be 0.", "weights")
   asked <- if (custom) custom_learner(learner, x, factor(classes$levels[classes$y + 1], classes$levels), by_margin)
   found <- core_boost(unname_design(data$x), list(y = classes$y, weights = weights), options, asked$answer, core_seed(), progress_bar("boost"))
-  new_boost(found, data, classes, options, kind, asked, weights, x, call)
+  fit <- new_boost(found, data, classes, options, kind, asked, weights, negate, call)
+  tell_boost(fit)
+  fit
 }
 
-boost_options <- function(data, k, method, kind, n, n_rounds, max_leaves, min_leaf, step, shrinkage, edge, eta, nu, rho, line_search, selection, tol, threads) {
+# Answers and their opposites.
+closed_pool <- function(x) {
+  names <- colnames(x)
+  out <- cbind(x, -x)
+  dimnames(out) <- list(rownames(x), if (!is.null(names)) c(names, paste0("-", names)))
+  out
+}
+
+boost_options <- function(data, k, method, kind, n, n_rounds, max_leaves, min_leaf, step, shrinkage, edge, eta, sets, n_draws, nu, rho, line_search,
+                          selection, tol, threads) {
   by_margin <- method %in% margin_methods
   n_rounds <- check_count(n_rounds, "n_rounds", upper = 1e7, allow_null = TRUE)
   if (!is.null(nu)) nu <- check_number(nu, "nu", lower = 0, strict_lower = TRUE, upper = 2)
@@ -133,8 +154,12 @@ boost_options <- function(data, k, method, kind, n, n_rounds, max_leaves, min_le
   }
   selection <- check_choice(selection, c("best", "worst", "random"))
   if (selection != "best" && !(by_margin && kind == "pool")) abort_input("`selection` is for pools, by margins: leave it at \"best\".", "selection")
-  if (method == "minimax01" && (n_rounds > 2000L || k > 3L && n_rounds > 200L || k > 5L && n_rounds > 50L)) {
-    abort_input(sprintf("Exact potentials for %d classes and %d rounds take too long: give `n_rounds` of at most %d.", k, n_rounds,
+  n_draws <- check_count(n_draws, "n_draws", lower = 10, upper = 1e7, allow_null = TRUE)
+  if (!is.null(n_draws) && method != "minimax01") abort_input("`n_draws` is for the potentials of method = \"minimax01\".", "n_draws")
+  sets <- check_flag(sets, "sets")
+  if (sets && method != "mh") abort_input("`sets` is for method = \"mh\"; with method = \"m2\" answers are sets anyway.", "sets")
+  if (method == "minimax01" && is.null(n_draws) && (n_rounds > 2000L || k > 3L && n_rounds > 200L || k > 5L && n_rounds > 50L)) {
+    abort_input(sprintf("Exact potentials for %d classes and %d rounds take too long: give `n_rounds` of at most %d, or `n_draws`.", k, n_rounds,
                         if (k > 5L) 50L else if (k > 3L) 200L else 2000L), "n_rounds")
   }
   line_search <- check_flag(line_search, "line_search")
@@ -142,11 +167,20 @@ boost_options <- function(data, k, method, kind, n, n_rounds, max_leaves, min_le
   list(
     levels = if (kind == "pool") integer() else tree_level_counts(data), classes = k, method = method, step = check_choice(step, c("paper", "exact")),
     learner = if (kind == "stump") "tree" else kind, n_rounds = as.integer(n_rounds), max_leaves = max_leaves, min_leaf = check_count(min_leaf, "min_leaf"),
-    shrinkage = shrinkage, edge = check_number(edge, "edge", lower = 0, strict_lower = TRUE, upper = 0.999),
-    eta = if (is.null(eta)) 0 else check_number(eta, "eta", lower = 0, strict_lower = TRUE, upper = 50), rho = check_number(rho, "rho", lower = -0.999999, upper = 0.999999),
+    shrinkage = shrinkage, edge = boost_sequence(edge, "edge", n_rounds, method, upper = 0.999), sets = sets, n_draws = if (is.null(n_draws)) 0L else n_draws,
+    eta = if (is.null(eta)) numeric() else boost_sequence(eta, "eta", n_rounds, method, upper = 50), rho = check_number(rho, "rho", lower = -0.999999, upper = 0.999999),
     nu = if (is.null(nu)) 0 else nu, tol = if (is.null(tol)) 0 else check_number(tol, "tol", lower = 0, strict_lower = TRUE), line_search = line_search,
     selection = selection, threads = thread_count(threads)
   )
+}
+
+# One number, or for a strategy fixed in advance one per round.
+boost_sequence <- function(x, arg, n_rounds, method, upper) {
+  if (length(x) == 1L) return(check_number(x, arg, lower = 0, strict_lower = TRUE, upper = upper))
+  x <- unname(check_vector(x, arg, lower = 0, strict_lower = TRUE, upper = upper))
+  if (method != "fixed_edge") abort_input(sprintf("`%s` must be one number for method = \"%s\", not %d.", arg, method, length(x)), arg)
+  if (length(x) != n_rounds) abort_input(sprintf("`%s` must be one number or one per round, %d, but it has %d.", arg, n_rounds, length(x)), arg)
+  x
 }
 
 # Rows for the core. A pool is a matrix of classes from 0, or of numbers in [-1, 1].
@@ -200,30 +234,38 @@ member_answers <- function(member, x, levels, by_margin) {
   pool_answers(matrix(if (is.factor(found)) as.character(found) else as.vector(found), ncol = 1L), levels, by_margin, "learner")[, 1L]
 }
 
-new_boost <- function(found, data, classes, options, kind, asked, weights, x, call) {
+new_boost <- function(found, data, classes, options, kind, asked, weights, negate, call) {
   by_margin <- options$method %in% margin_methods
   path <- data.frame(round = seq_along(found$alpha), alpha = found$alpha, edge = found$edge, loss = found$loss, bound = found$bound, error = found$error)
   if (by_margin) path <- cbind(path, target = found$target, margin = found$margin, upper = found$upper)
   score <- matrix(found$score, ncol = options$classes, dimnames = list(rownames(data$x), classes$levels))
-  answers <- if (kind == "pool") found$picks else if (kind == "custom") asked$store$answers[found$picks]
+  answers <- if (kind %in% c("pool", "tree", "stump")) found$picks else if (kind == "custom") asked$store$answers[found$picks]
   importance <- if (length(found$importance) > 0L) stats::setNames(found$importance, colnames(data$x))
   fit <- new_fit(
     "boost", alpha = found$alpha, path = path, end = found$end, method = options$method, learner = kind, margins = stats::setNames(found$margins, rownames(data$x)),
     row_weights = found$weights, lower = if (by_margin) found$lower, upper = if (by_margin) found$upper_bound, certified = if (by_margin) found$exact, nu = if (by_margin) found$nu,
-    eta = if (options$method == "fixed_edge") found$eta, below = if (options$method %in% c("fixed_edge", "minimax01")) found$below,
+    eta = if (options$method == "fixed_edge") boost_steps(found$alpha), below = if (options$method %in% c("fixed_edge", "minimax01")) found$below,
     runs = if (options$method %in% c("marginal", "two_pass")) data.frame(rho = found$run_rho, rounds = found$run_rounds, lower = found$run_lower, upper = found$run_upper),
     importance = importance, trees = if (kind %in% c("tree", "stump")) found$trees, answers = answers, score = score,
     y = factor(classes$levels[classes$y + 1], classes$levels), levels = classes$levels, column_levels = if (kind == "custom") NULL else data$levels,
-    pool_names = if (kind == "pool") colnames(data$x), pool_size = if (kind == "pool") ncol(data$x), ordered = data$ordered, settings = options, n = nrow(data$x),
+    pool_names = if (kind == "pool") colnames(data$x)[seq_len(ncol(data$x) / (1L + negate))], 
+    pool_size = if (kind == "pool") ncol(data$x) / (1L + negate), negate = negate, ordered = data$ordered, settings = options, n = nrow(data$x),
     weights = if (length(weights) > 0L) weights, held = new.env(parent = emptyenv()), call = generic_call(call, "boost"), convergence = if (by_margin) found$convergence
   )
   fit$fitted <- tree_answer(score, classes$levels, "class")
-  if (found$end == "no_edge") {
-    message(sprintf("The learner had no edge in round %d: boosting ended there%s.", length(found$alpha) + 1L, if (length(found$alpha) == 0L) ", and nothing was learnt" else ""))
+  fit
+}
+
+boost_steps <- function(alpha) if (length(unique(alpha)) == 1L) alpha[1L] else alpha
+
+# What a fit says of itself when it is made.
+tell_boost <- function(fit) {
+  if (fit$end == "no_edge") {
+    message(sprintf("The learner had no edge in round %d: boosting ended there%s.", length(fit$alpha) + 1L, if (length(fit$alpha) == 0L) ", and nothing was learnt" else ""))
   }
-  if (by_margin && isTRUE(found$lower <= 0) && isTRUE(found$exact) && found$upper_bound <= 0) message("No combination of answers is right in all rows: the best smallest margin is at most 0.")
-  if (by_margin && found$exact && found$end == "rounds" && options$method %in% c("star", "two_pass", "marginal", "lpboost")) {
+  if (isTRUE(fit$lower <= 0) && isTRUE(fit$certified) && fit$upper <= 0) message("No combination of answers is right in all rows: the best smallest margin is at most 0.")
+  if (isTRUE(fit$certified) && fit$end == "rounds" && fit$method %in% c("star", "two_pass", "marginal", "lpboost")) {
     check_convergence(fit, "Raise `n_rounds`, or give a larger `nu`.")
   }
-  fit
+  invisible(fit)
 }

@@ -121,7 +121,8 @@ autoplot.granary_boost_check <- function(object, ...) {  # nolint: object_name_l
 #' @details
 #' By linear programming, exact to rounding; or by AdaBoost*, within `nu` after at most \eqn{2 \log N / \nu^2}{2 log N / nu^2} rounds of one product with
 #' \eqn{U}{U} each (scaled to \eqn{[-1, 1]}{[-1, 1]}), for matrices too large for the former. `value` is the smallest margin of `alpha`, `upper` the largest edge of `weights`; both are
-#' computed from the answer, and the value of the game lies between them. Add `-U` for the closure under negation: its margin is never below 0, and is the one-norm margin where that is not negative.
+#' computed from the answer, and the value of the game lies between them. With `negate` a column may stand with either sign, \eqn{\sum_j |\alpha_j| = 1}{sum_j |alpha_j| = 1}: the value
+#' then is never below 0, and it is the one-norm margin \eqn{\min_i (U \alpha)_i / \|\alpha\|_1}{min_i (U alpha)_i / |alpha|_1} where that is not negative.
 #'
 #' @section Which method when:
 #' `"lp"` up to some thousand rows or columns, `"boost"` beyond, or where a precision of one percent does. [boost()] with `learner = "pool"` for a classifier.
@@ -130,6 +131,7 @@ autoplot.granary_boost_check <- function(object, ...) {  # nolint: object_name_l
 #' @param method `"lp"` or `"boost"`.
 #' @param nu Precision of `"boost"`, in the units of `x`.
 #' @param max_iter Most rounds of `"boost"`.
+#' @param negate Whether columns may be taken with the opposite sign.
 #' @return An object of class `granary_boost_game`, inheriting from `granary_fit`: `value`, `upper`, `alpha` (by column), `weights` (by row), `margins`.
 #' @references
 #' Ratsch, G. and Warmuth, M. K. (2005). Efficient margin maximizing with boosting. *Journal of Machine Learning Research* 6, 2131-2152.
@@ -138,14 +140,20 @@ autoplot.granary_boost_check <- function(object, ...) {  # nolint: object_name_l
 #' @examples
 #' boost_game(1 - 2 * diag(3))
 #' boost_game(1 - 2 * diag(3), "boost", nu = 0.05)
-boost_game <- function(x, method = c("lp", "boost"), nu = 0.01, max_iter = 1e6) {
+boost_game <- function(x, method = c("lp", "boost"), nu = 0.01, max_iter = 1e6, negate = FALSE) {
   call <- match.call()
   x <- check_matrix(x)
+  if (check_flag(negate)) x <- closed_pool(x)
   method <- check_choice(method, c("lp", "boost"))
   nu <- check_number(nu, lower = 0, strict_lower = TRUE)
   max_iter <- check_count(max_iter)
   if (method == "lp" && length(x) > 2e7) abort_input(sprintf("`x` has %.3g entries, too many for linear programming: use method = \"boost\".", length(x)), "x")
   found <- core_margin_game(unname_design(x), method == "lp", nu, max_iter, progress_bar("boost_game"))
+  if (negate) {  # one signed weight for an answer and its opposite
+    half <- seq_len(ncol(x) / 2L)
+    found$alpha <- found$alpha[half] - found$alpha[-half]
+    x <- x[, half, drop = FALSE]
+  }
   alpha <- stats::setNames(found$alpha, colnames(x))
   fit <- new_fit("boost_game", value = found$value, upper = found$upper, alpha = alpha, weights = stats::setNames(found$d, rownames(x)),
                  margins = stats::setNames(drop(x %*% found$alpha), rownames(x)), coefficients = stats::setNames(found$alpha, variable_names(colnames(x), ncol(x))),
@@ -157,7 +165,7 @@ boost_game <- function(x, method = c("lp", "boost"), nu = 0.01, max_iter = 1e6) 
 print.granary_boost_game <- function(x, ...) {
   cli::cat_line(sprintf("Smallest margin %.6g, at most %.6g for any mixture", x$value, x$upper))
   print_call(x$call)
-  cli::cat_line(counted(sum(x$alpha > 1e-9), "column", "columns"), " of ", length(x$alpha), " in the mixture, ", counted(sum(x$weights > 1e-9), "row", "rows"), " of ", x$n, " with weight")
+  cli::cat_line(counted(sum(abs(x$alpha) > 1e-9), "column", "columns"), " of ", length(x$alpha), " in the mixture, ", counted(sum(x$weights > 1e-9), "row", "rows"), " of ", x$n, " with weight")
   cli::cat_line("Solver: ", format_convergence(x$convergence))
   invisible(x)
 }
@@ -197,8 +205,9 @@ autoplot.granary_boost_game <- function(object, ...) {  # nolint: object_name_li
 #'   without `eta` at the best one, `"step"`.}
 #' \item{`"zero_one"`}{\eqn{\Phi_t(s) = P(}{Phi_t(s) = P(}some wrong label has at least as many votes as the right one after \eqn{t}{t} more votes from the baseline\eqn{)}{)}: exact, for votes
 #'   `state`, the right label's first.}
-#' \item{`"exponential"`}{\eqn{\Phi_t(s) = \sum_{l>1} a_l^t e^{\eta (s_l - s_1)}}{Phi_t(s) = sum_{l > 1} a_l^t exp(eta (s_l - s_1))},
-#'   \eqn{a_l = 1 - (b_1 + b_l) + e^\eta b_l + e^{-\eta} b_1}{a_l = 1 - (b_1 + b_l) + exp(eta) b_l + exp(-eta) b_1}.}
+#' \item{`"exponential"`}{\eqn{\Phi_t(s) = \sum_{l>1} a_l^t e^{\eta_l (s_l - s_1)}}{Phi_t(s) = sum_{l > 1} a_l^t exp(eta_l (s_l - s_1))},
+#'   \eqn{a_l = 1 - (b_1 + b_l) + e^{\eta_l} b_l + e^{-\eta_l} b_1}{a_l = 1 - (b_1 + b_l) + exp(eta_l) b_l + exp(-eta_l) b_1}, for one `eta` or one per wrong label.}
+#' \item{`"loss"`}{\eqn{\Phi_t(s) = \sum_l b_l \Phi_{t-1}(s + e_l)}{Phi_t(s) = sum_l b_l Phi_{t-1}(s + e_l)} for any loss \eqn{\Phi_0}{Phi_0}, a function `loss` of a matrix of votes, one state per row.}
 #' \item{`"rounds"`}{AdaBoost* has a smallest margin within `nu` of the best after \eqn{2 \log N / \nu^2}{2 log N / nu^2} rounds; AdaBoost with a target `rho` in \eqn{[0, \rho^* - \nu]}{[0, rho* - nu]} has that
 #'   margin after \eqn{\log N / -\log(1 - \nu^2 / (2 (1 - \rho^2)))}{log N / -log(1 - nu^2 / (2 (1 - rho^2)))}.}
 #' \item{`"margin"`}{With edges of at least \eqn{g}{g} and target \eqn{\rho}{rho} the margin tends to at least
@@ -214,6 +223,8 @@ autoplot.granary_boost_game <- function(object, ...) {  # nolint: object_name_li
 #'
 #' @param what Which.
 #' @param edge Edges \eqn{\gamma}{gamma}, one per round (`"error"`, `"share"`) or any number of them.
+#' @param loss For `"loss"`: a function of a matrix of votes, the right label's first, one state per row, that gives a loss for each.
+#' @param n_draws Potentials as means over so many random votes, for many labels and rounds; `NULL` for all votes.
 #' @param eta Steps; `NULL` for the best, `"error"` for those of the adaptive booster, `"exponential"` 1.
 #' @param k Number of classes.
 #' @param n_rounds Rounds to come, for potentials.
@@ -224,7 +235,7 @@ autoplot.granary_boost_game <- function(object, ...) {  # nolint: object_name_li
 #' @param rho Target, or the margin asked about.
 #' @param target Targets of the rounds; 0 for AdaBoost.
 #' @param shrinkage Factor of the steps.
-#' @return A number, or one per edge.
+#' @return A number, or one per edge; with `n_draws` an estimate and its standard error.
 #' @references
 #' Mukherjee, I. and Schapire, R. E. (2010). A theory of multiclass boosting. *Advances in Neural Information Processing Systems* 23.
 #'
@@ -235,14 +246,17 @@ autoplot.granary_boost_game <- function(object, ...) {  # nolint: object_name_li
 #' boost_bounds("error", edge = rep(0.2, 100), k = 5)
 #' boost_bounds("zero_one", edge = 0.2, k = 3, n_rounds = 50)
 #' boost_bounds("rounds", n = 1000, nu = 0.1)
+#' boost_bounds("loss", edge = 0.2, k = 3, n_rounds = 10, loss = function(votes) 1 / (1 + exp(votes[, 1] - pmax(votes[, 2], votes[, 3]))))
 #' boost_bounds("margin", edge = c(0.2, 0.5), rho = 0)
-boost_bounds <- function(what = c("error", "factor", "step", "zero_one", "exponential", "rounds", "margin", "share"),
+boost_bounds <- function(what = c("error", "factor", "step", "zero_one", "exponential", "loss", "rounds", "margin", "share"),
                          edge = NULL, eta = NULL, k = 2, n_rounds = 1, state = NULL,
-                         baseline = NULL, n = NULL, nu = NULL, rho = NULL, target = 0, shrinkage = 1) {
-  what <- check_choice(what, c("error", "factor", "step", "zero_one", "exponential", "rounds", "margin", "share"))
+                         baseline = NULL, n = NULL, nu = NULL, rho = NULL, target = 0, shrinkage = 1, loss = NULL, n_draws = NULL) {
+  what <- check_choice(what, c("error", "factor", "step", "zero_one", "exponential", "loss", "rounds", "margin", "share"))
   k <- check_count(k, lower = 2, upper = 1e6)
   if (what == "rounds") return(bound_of_rounds(n, nu, rho))
-  if (what %in% c("zero_one", "exponential")) return(bound_of_potential(what, edge, eta, k, n_rounds, state, baseline))
+  if (what %in% c("zero_one", "exponential", "loss")) return(bound_of_potential(what, edge, eta, k, n_rounds, state, baseline, loss, n_draws))
+  if (!is.null(loss)) abort_input("`loss` is for what = \"loss\".", "loss")
+  if (!is.null(n_draws)) abort_input("`n_draws` is for the potentials \"zero_one\" and \"loss\".", "n_draws")
   if (is.null(edge)) fail_missing("edge")
   edge <- unname(check_vector(edge, "edge", lower = -1, upper = 1))
   inner <- which(abs(edge) == 1)
@@ -271,7 +285,7 @@ bound_of_rounds <- function(n, nu, rho) {
   core_boost_bound("target_rounds", 2L, 0, 0, c(n, nu, check_number(rho, "rho", lower = 0, upper = 1)))
 }
 
-bound_of_potential <- function(what, edge, eta, k, n_rounds, state, baseline) {
+bound_of_potential <- function(what, edge, eta, k, n_rounds, state, baseline, loss, n_draws) {
   if (!is.null(baseline)) {
     baseline <- unname(check_vector(baseline, "baseline", min_length = 2L, lower = 0))
     if (abs(sum(baseline) - 1) > 1e-9) abort_input(sprintf("`baseline` must sum to 1, but its sum is %s.", format(sum(baseline))), "baseline")
@@ -286,7 +300,29 @@ bound_of_potential <- function(what, edge, eta, k, n_rounds, state, baseline) {
   }
   state <- if (is.null(state)) integer(k) else unname(check_vector(state, "state", length = k, lower = -1e6, upper = 1e6))
   if (any(state != round(state))) abort_input("`state` must hold counts of votes.", "state")
-  n_rounds <- check_count(n_rounds, "n_rounds", lower = 0, upper = 2000)
-  eta <- if (what == "zero_one") 0 else check_number(if (is.null(eta)) 1 else eta, "eta", lower = 0, strict_lower = TRUE, upper = 50)
-  core_potential(as.integer(state), n_rounds, baseline, eta)
+  n_draws <- check_count(n_draws, "n_draws", lower = 10, upper = 1e7, allow_null = TRUE)
+  n_rounds <- check_count(n_rounds, "n_rounds", lower = 0, upper = if (is.null(n_draws)) 2000 else 1e6)
+  if (what == "loss" && is.null(loss)) fail_missing("loss")
+  if (what != "loss" && !is.null(loss)) abort_input("`loss` is for what = \"loss\".", "loss")
+  if (what == "exponential") {
+    if (!is.null(n_draws)) abort_input("`n_draws` is for the potentials \"zero_one\" and \"loss\": that of the exponential loss has a closed form.", "n_draws")
+    eta <- if (is.null(eta)) 1 else unname(check_vector(eta, "eta", lower = 0, strict_lower = TRUE, upper = 50))
+    if (!length(eta) %in% c(1L, k - 1L)) abort_input(sprintf("`eta` must be one number or one per wrong label, %d, but it has %d.", k - 1L, length(eta)), "eta")
+    return(core_potential(as.integer(state), n_rounds, baseline, eta))
+  }
+  if (what == "zero_one" && is.null(n_draws)) return(core_potential(as.integer(state), n_rounds, baseline, numeric()))
+  if (what == "zero_one") loss <- function(votes) as.double(votes[, 1L] <= apply(votes[, -1L, drop = FALSE], 1L, max))
+  potential_of_loss(check_function(loss, "loss"), state, n_rounds, baseline, n_draws)
+}
+
+# The mean of a loss over all ways that the votes to come can fall, or over random ones, then with its standard error.
+potential_of_loss <- function(loss, state, n_rounds, baseline, n_draws) {
+  fall <- if (is.null(n_draws)) core_vote_outcomes(n_rounds, baseline) else list(votes = core_random_votes(n_rounds, baseline, n_draws, core_seed()))
+  votes <- sweep(matrix(as.double(fall$votes), ncol = length(baseline)), 2L, state, `+`)
+  values <- user_value(loss, "loss", votes)
+  if (!is.numeric(values) || length(values) != nrow(votes) || anyNA(values)) {
+    abort_input(sprintf("`loss` must give one number per row of votes, %d, but it gave %s.", nrow(votes), describe(values)), "loss")
+  }
+  if (is.null(n_draws)) return(sum(exp(fall$log_prob) * values))
+  c(estimate = mean(values), std.error = stats::sd(values) / sqrt(n_draws))
 }

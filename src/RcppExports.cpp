@@ -961,32 +961,32 @@ BEGIN_RCPP
 END_RCPP
 }
 // core_boost_score
-SEXP core_boost_score(SEXP x, SEXP trees, SEXP alpha, SEXP last, SEXP threads, SEXP progress);
-RcppExport SEXP _granary_core_boost_score(SEXP xSEXP, SEXP treesSEXP, SEXP alphaSEXP, SEXP lastSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+SEXP core_boost_score(SEXP x, SEXP trees, SEXP rounds, SEXP last, SEXP threads, SEXP progress);
+RcppExport SEXP _granary_core_boost_score(SEXP xSEXP, SEXP treesSEXP, SEXP roundsSEXP, SEXP lastSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
     Rcpp::traits::input_parameter< SEXP >::type trees(treesSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type alpha(alphaSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type rounds(roundsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type last(lastSEXP);
     Rcpp::traits::input_parameter< SEXP >::type threads(threadsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_boost_score(x, trees, alpha, last, threads, progress));
+    rcpp_result_gen = Rcpp::wrap(core_boost_score(x, trees, rounds, last, threads, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_boost_staged
-SEXP core_boost_staged(SEXP x, SEXP trees, SEXP alpha, SEXP last, SEXP threads, SEXP progress);
-RcppExport SEXP _granary_core_boost_staged(SEXP xSEXP, SEXP treesSEXP, SEXP alphaSEXP, SEXP lastSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+SEXP core_boost_staged(SEXP x, SEXP trees, SEXP rounds, SEXP last, SEXP threads, SEXP progress);
+RcppExport SEXP _granary_core_boost_staged(SEXP xSEXP, SEXP treesSEXP, SEXP roundsSEXP, SEXP lastSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
     Rcpp::traits::input_parameter< SEXP >::type trees(treesSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type alpha(alphaSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type rounds(roundsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type last(lastSEXP);
     Rcpp::traits::input_parameter< SEXP >::type threads(threadsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_boost_staged(x, trees, alpha, last, threads, progress));
+    rcpp_result_gen = Rcpp::wrap(core_boost_staged(x, trees, rounds, last, threads, progress));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -1015,6 +1015,29 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< SEXP >::type real(realSEXP);
     Rcpp::traits::input_parameter< SEXP >::type last(lastSEXP);
     rcpp_result_gen = Rcpp::wrap(core_answer_staged(answers, alpha, classes, real, last));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_boost_kernels
+SEXP core_boost_kernels(SEXP kernels, SEXP y, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_boost_kernels(SEXP kernelsSEXP, SEXP ySEXP, SEXP optionsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type kernels(kernelsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type y(ySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_boost_kernels(kernels, y, options, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_smallest_share
+SEXP core_smallest_share(SEXP k);
+RcppExport SEXP _granary_core_smallest_share(SEXP kSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type k(kSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_smallest_share(k));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -1054,6 +1077,30 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< SEXP >::type baseline(baselineSEXP);
     Rcpp::traits::input_parameter< SEXP >::type eta(etaSEXP);
     rcpp_result_gen = Rcpp::wrap(core_potential(votes, rounds, baseline, eta));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_vote_outcomes
+SEXP core_vote_outcomes(SEXP rounds, SEXP baseline);
+RcppExport SEXP _granary_core_vote_outcomes(SEXP roundsSEXP, SEXP baselineSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type rounds(roundsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type baseline(baselineSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_vote_outcomes(rounds, baseline));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_random_votes
+SEXP core_random_votes(SEXP rounds, SEXP baseline, SEXP n_draws, SEXP seed);
+RcppExport SEXP _granary_core_random_votes(SEXP roundsSEXP, SEXP baselineSEXP, SEXP n_drawsSEXP, SEXP seedSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type rounds(roundsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type baseline(baselineSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type n_draws(n_drawsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_random_votes(rounds, baseline, n_draws, seed));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -6221,9 +6268,13 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_boost_staged", (DL_FUNC) &_granary_core_boost_staged, 6},
     {"_granary_core_answer_score", (DL_FUNC) &_granary_core_answer_score, 5},
     {"_granary_core_answer_staged", (DL_FUNC) &_granary_core_answer_staged, 5},
+    {"_granary_core_boost_kernels", (DL_FUNC) &_granary_core_boost_kernels, 4},
+    {"_granary_core_smallest_share", (DL_FUNC) &_granary_core_smallest_share, 1},
     {"_granary_core_boost_condition", (DL_FUNC) &_granary_core_boost_condition, 3},
     {"_granary_core_margin_game", (DL_FUNC) &_granary_core_margin_game, 5},
     {"_granary_core_potential", (DL_FUNC) &_granary_core_potential, 4},
+    {"_granary_core_vote_outcomes", (DL_FUNC) &_granary_core_vote_outcomes, 2},
+    {"_granary_core_random_votes", (DL_FUNC) &_granary_core_random_votes, 4},
     {"_granary_core_boost_bound", (DL_FUNC) &_granary_core_boost_bound, 5},
     {"_granary_core_co_boost", (DL_FUNC) &_granary_core_co_boost, 6},
     {"_granary_core_co_boost_scores", (DL_FUNC) &_granary_core_co_boost_scores, 4},

@@ -27,18 +27,20 @@ SEXP core_boost(SEXP x, SEXP data, SEXP options, SEXP learner, SEXP seed, SEXP p
   });
 }
 
+// `rounds`: alpha, picks.
 // [[Rcpp::export(rng = false)]]
-SEXP core_boost_score(SEXP x, SEXP trees, SEXP alpha, SEXP last, SEXP threads, SEXP progress) {
+SEXP core_boost_score(SEXP x, SEXP trees, SEXP rounds, SEXP last, SEXP threads, SEXP progress) {
   return crossing(progress, [&](Monitor& monitor) {
-    return write(boost_score(design(x), held<Trees>(trees), vector(alpha, "alpha"), count(last, "last"), count(threads, "threads"), monitor));
+    return write(boost_score(design(x), held<Trees>(trees), read_state<BoostRounds>(rounds), count(last, "last"), count(threads, "threads"), monitor));
   });
 }
 
 // Classes from 1.
 // [[Rcpp::export(rng = false)]]
-SEXP core_boost_staged(SEXP x, SEXP trees, SEXP alpha, SEXP last, SEXP threads, SEXP progress) {
+SEXP core_boost_staged(SEXP x, SEXP trees, SEXP rounds, SEXP last, SEXP threads, SEXP progress) {
   return crossing(progress, [&](Monitor& monitor) {
-    Eigen::MatrixXi found = boost_staged(design(x), held<Trees>(trees), vector(alpha, "alpha"), count(last, "last"), count(threads, "threads"), monitor);
+    Eigen::MatrixXi found =
+        boost_staged(design(x), held<Trees>(trees), read_state<BoostRounds>(rounds), count(last, "last"), count(threads, "threads"), monitor);
     return write(positions(found));
   });
 }

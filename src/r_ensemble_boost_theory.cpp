@@ -24,9 +24,25 @@ SEXP core_margin_game(SEXP u, SEXP lp, SEXP nu, SEXP max_iter, SEXP progress) {
 SEXP core_potential(SEXP votes, SEXP rounds, SEXP baseline, SEXP eta) {
   return crossing([&] {
     const auto state = read<std::vector<int>>(votes, "votes");
-    const VectorXd b = vector(baseline, "baseline");
-    const double step = number(eta, "eta");
-    return write(step > 0 ? exponential_potential(state, count(rounds), b, step) : ZeroOnePotential(b)(state, count(rounds)));
+    const VectorXd b = vector(baseline, "baseline"), step = vector(eta, "eta");
+    return write(step.size() > 0 ? exponential_potential(state, count(rounds), b, step) : ZeroOnePotential(b)(state, count(rounds)));
+  });
+}
+
+// All ways that the votes of `rounds` can fall, and the logs of their chances.
+// [[Rcpp::export(rng = false)]]
+SEXP core_vote_outcomes(SEXP rounds, SEXP baseline) {
+  return crossing([&] {
+    const VoteOutcomes found = vote_outcomes(count(rounds), vector(baseline, "baseline"));
+    return write_list("votes", found.votes, "log_prob", found.log_prob);
+  });
+}
+
+// [[Rcpp::export(rng = false)]]
+SEXP core_random_votes(SEXP rounds, SEXP baseline, SEXP n_draws, SEXP seed) {
+  return crossing([&] {
+    Rng draws = rng(seed);
+    return write(random_votes(count(rounds), vector(baseline, "baseline"), count(n_draws, "n_draws"), draws));
   });
 }
 

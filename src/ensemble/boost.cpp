@@ -1,8 +1,10 @@
 #include "ensemble/boost.h"
 
 #include <cmath>
+#include <map>
 
 #include "core/base/errors.h"
+#include "core/base/parallel.h"
 
 namespace granary::ensemble {
 
@@ -17,6 +19,7 @@ BoostResult boost(const Design& x, ConstVectorRef y, ConstVectorRef weights, con
   if (options.learner == LearnerKind::pool && x.cols() == 0) throw InputError("the pool is empty.");
   BoostResult out = by_margin(options.method) ? boost_margin(x, y, weights, options, answer, rng, monitor)
                                               : boost_votes(x, y, weights, options, answer, rng, monitor);
+  if (options.learner == LearnerKind::tree) merge_trees(out);
   if (options.learner == LearnerKind::tree && out.trees.size() == 0) {  // nothing was learnt: no trees, but of this shape
     out.trees.inputs = static_cast<int>(x.cols());
     out.trees.outputs = options.classes;
@@ -51,28 +54,100 @@ void vote(MatrixXd& votes, Index row, double answer, double alpha, bool real) {
   }
 }
 
+// A tree by itself.
+Trees one_tree(const Trees& all, int tree) {
+  Trees out;
+  out.inputs = all.inputs;
+  out.outputs = all.outputs;
+  out.levels = all.levels;
+  out.start = {0};
+  const int from = all.start[tree];
+  std::vector<int> leaves;
+  for (int i = from; i < all.end(tree); ++i) {
+    out.feature.push_back(all.feature[i]);
+    out.threshold.push_back(all.threshold[i]);
+    out.missing_left.push_back(all.missing_left[i]);
+    out.gain.push_back(all.gain[i]);
+    out.rows.push_back(all.rows[i]);
+    if (all.feature[i] < 0) {
+      out.left.push_back(static_cast<int>(leaves.size()));
+      leaves.push_back(all.left[i]);
+    } else {
+      out.left.push_back(all.left[i] - from);
+    }
+    if (all.set[i] < 0) {
+      out.set.push_back(-1);
+    } else {
+      out.set.push_back(static_cast<int>(out.words.size()));
+      const int words = (all.levels[all.feature[i]] + 31) / 32;
+      out.words.insert(out.words.end(), all.words.begin() + all.set[i], all.words.begin() + all.set[i] + words);
+    }
+  }
+  out.value.resize(all.outputs, static_cast<Index>(leaves.size()));
+  for (std::size_t l = 0; l < leaves.size(); ++l) out.value.col(static_cast<Index>(l)) = all.value.col(leaves[l]);
+  return out;
+}
+
+void check_picks(const BoostRounds& rounds, const Trees& trees, int last) {
+  if (last < 0 || last > rounds.alpha.size()) throw InputError(message("there are ", rounds.alpha.size(), " rounds, not ", last, "."));
+  if (static_cast<Index>(rounds.picks.size()) != rounds.alpha.size()) throw InputError("every round needs its tree.");
+  for (const int pick : rounds.picks)
+    if (pick < 0 || pick >= trees.size()) throw InputError("a round names a tree that is not there.");
+}
+
 void check_rounds(ConstVectorRef alpha, Index answers, int last) {
   if (last < 0 || last > alpha.size() || alpha.size() > answers) throw InputError(message("there are ", alpha.size(), " rounds, not ", last, "."));
 }
 
 }  // namespace
 
-MatrixXd boost_score(const Design& x, const Trees& trees, ConstVectorRef alpha, int last, int threads, Monitor& monitor) {
-  check_rounds(alpha, trees.size(), last);
+MatrixXd boost_score(const Design& x, const Trees& trees, const BoostRounds& rounds, int last, int threads, Monitor& monitor) {
+  check_picks(rounds, trees, last);
+  VectorXd weight = VectorXd::Zero(trees.size());
+  for (int t = 0; t < last; ++t) weight[rounds.picks[static_cast<std::size_t>(t)]] += rounds.alpha[t];
   MatrixXd votes = MatrixXd::Zero(trees.outputs, x.rows());
-  TreeWalker(trees).walk(x, 0, last, threads, monitor, [&](int tree, Index row, int leaf) { votes.col(row) += alpha[tree] * trees.value.col(leaf); });
-  return votes.transpose() / sum_to(alpha, last);
+  TreeWalker(trees).walk(x, 0, trees.size(), threads, monitor, [&](int tree, Index row, int leaf) { votes.col(row) += weight[tree] * trees.value.col(leaf); });
+  return votes.transpose() / sum_to(rounds.alpha, last);
 }
 
-Eigen::MatrixXi boost_staged(const Design& x, const Trees& trees, ConstVectorRef alpha, int last, int threads, Monitor& monitor) {
-  check_rounds(alpha, trees.size(), last);
-  MatrixXd votes = MatrixXd::Zero(trees.outputs, x.rows());
-  Eigen::MatrixXi out(x.rows(), last);
-  TreeWalker(trees).walk(x, 0, last, threads, monitor, [&](int tree, Index row, int leaf) {
-    votes.col(row) += alpha[tree] * trees.value.col(leaf);
-    out(row, tree) = static_cast<int>(first_largest(votes.col(row).data(), votes.rows()));
+Eigen::MatrixXi boost_staged(const Design& x, const Trees& trees, const BoostRounds& rounds, int last, int threads, Monitor& monitor) {
+  check_picks(rounds, trees, last);
+  Eigen::MatrixXi leaves(trees.size(), x.rows()), out(x.rows(), last);
+  TreeWalker(trees).walk(x, 0, trees.size(), threads, monitor, [&](int tree, Index row, int leaf) { leaves(tree, row) = leaf; });
+  parallel_for(x.rows(), threads, monitor, [&](Index row) {
+    VectorXd votes = VectorXd::Zero(trees.outputs);
+    for (int t = 0; t < last; ++t) {
+      votes += rounds.alpha[t] * trees.value.col(leaves(rounds.picks[static_cast<std::size_t>(t)], row));
+      out(row, t) = static_cast<int>(first_largest(votes.data(), votes.size()));
+    }
   });
   return out;
+}
+
+void merge_trees(BoostResult& out) {
+  const Trees& all = out.trees;
+  if (all.size() == 0 || static_cast<std::size_t>(all.size()) != out.alpha.size()) return;
+  std::map<std::vector<double>, int> known;  // what a tree does, number by number
+  std::vector<Trees> kept;
+  std::vector<int> picks;
+  for (int tree = 0; tree < all.size(); ++tree) {
+    std::vector<double> key;
+    for (int i = all.start[tree]; i < all.end(tree); ++i) {
+      key.insert(key.end(), {static_cast<double>(all.feature[i]), all.threshold[i], static_cast<double>(all.missing_left[i])});
+      if (all.feature[i] < 0) {
+        for (int l = 0; l < all.outputs; ++l) key.push_back(all.value(l, all.left[i]));
+        continue;
+      }
+      key.push_back(all.left[i] - all.start[tree]);
+      if (all.set[i] >= 0)
+        for (int word = 0; word < (all.levels[all.feature[i]] + 31) / 32; ++word) key.push_back(all.words[all.set[i] + word]);
+    }
+    const auto [at, fresh] = known.emplace(std::move(key), static_cast<int>(kept.size()));
+    if (fresh) kept.push_back(one_tree(all, tree));
+    picks.push_back(at->second);
+  }
+  if (static_cast<int>(kept.size()) < all.size()) out.trees = join(kept);
+  out.picks = std::move(picks);
 }
 
 MatrixXd answer_score(ConstMatrixRef answers, ConstVectorRef alpha, int classes, bool real, int last) {

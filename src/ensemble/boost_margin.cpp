@@ -188,7 +188,10 @@ class MarginBooster {
         least_edge_ = gamma;
         out_.best_weights = d;
       }
-      const double target = std::min(most_target, std::max(-most_target, aim(method, rho, last, log_sum)));
+      double wanted = aim(method, rho, last, log_sum);
+      // What the learner says of the best margin may be too low where it is not exact: never aim below what is reached (Section 5.1).
+      if (method == BoostMethod::star && !answers_.exact() && sum_ > 0 && wanted <= margin_ && gamma > margin_ + out_.nu) wanted = margin_ + out_.nu;
+      const double target = std::min(most_target, std::max(-most_target, wanted));
       last = target;
       double alpha = options_.line_search ? search(d, u, target) : std::atanh(std::min(gamma, most_target)) - std::atanh(target);
       if (method == BoostMethod::arc_gv) alpha = std::min(alpha, 1.0);

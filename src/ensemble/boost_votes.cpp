@@ -15,24 +15,28 @@ class VoteBooster {
  public:
   VoteBooster(ConstVectorRef y, ConstVectorRef weights, const BoostOptions& options)
       : options_(options), n_(y.size()), k_(options.classes), y_(y.cast<int>()), case_(weights), votes_(MatrixXd::Zero(k_, n_)), costs_(k_, n_),
-        log_d_(VectorXd::Zero(n_)), potential_(edge_baseline(k_, options.edge)) {
+        log_d_(VectorXd::Zero(n_)), potential_(edge_baseline(k_, at_round(options.edge, 0)), options.n_draws),
+        sets_(options.method == BoostMethod::m2 || (options.method == BoostMethod::mh && options.sets)) {
+    for (const auto* given : {&options.edge, &options.eta})
+      if (given->size() > 1 && (options.method != BoostMethod::fixed_edge || static_cast<int>(given->size()) != options.n_rounds))
+        throw InputError("edges and steps by round are for method = \"fixed_edge\", one for each round.");
     if (case_.size() == 0) case_ = VectorXd::Ones(n_);
     case_ /= case_.sum();
-    if (options.method == BoostMethod::fixed_edge) eta_ = options.eta > 0 ? options.eta : best_step(options.edge, k_);
   }
 
   BoostResult run(WeakLearner& learner, Rng& rng, Monitor& monitor) {
     BoostResult out;
     Stopwatch watch;
-    double log_bound = std::log(first_loss());
+    double log_bound = std::log(first_loss(rng));
+    prepare(0);
     for (int t = 0; t < options_.n_rounds; ++t) {
       monitor.progress(static_cast<double>(t) / options_.n_rounds);
       if (!make_costs(t)) {
         out.end = BoostEnd::settled;
         break;
       }
-      const VectorXd answer = learner.learn(costs_, rng, monitor);
-      take(answer);
+      if (sets_) said_ = learner.learn_sets(costs_, rng, monitor);
+      else take(learner.learn(costs_, rng, monitor));
       const double gamma = edge();
       const bool perfect = all_right();
       if (perfect && adaptive()) {  // one answer that is always right is returned alone
@@ -54,17 +58,17 @@ class VoteBooster {
         break;
       }
       const double alpha = step(gamma);
-      if (game() && gamma < options_.edge - 1e-12) ++out.below;
+      if (game() && gamma < at_round(options_.edge, t) - 1e-12) ++out.below;
       vote(alpha);
+      log_bound += log_factor(gamma, alpha, t);
+      prepare(t + 1);
       out.alpha.push_back(alpha);
       out.edge.push_back(gamma);
       out.loss.push_back(log_loss(t + 1));
-      log_bound += log_factor(gamma, alpha);
       out.bound.push_back(options_.method == BoostMethod::samme ? none : log_bound);
       out.error.push_back(error());
     }
     finish(out);
-    out.eta = eta_;
     out.convergence.iterations = static_cast<int>(out.alpha.size());
     out.convergence.seconds = watch.seconds();
     return out;
@@ -73,13 +77,23 @@ class VoteBooster {
   const std::vector<double>& scales() const { return scales_; }
 
  private:
+  static double at_round(const std::vector<double>& given, int t) {
+    return given.empty() ? 0 : given.size() == 1 ? given[0] : given[std::min(given.size() - 1, static_cast<std::size_t>(t))];
+  }
+  // The step of round t, which its costs contain.
+  void prepare(int t) {
+    if (options_.method != BoostMethod::fixed_edge) return;
+    eta_ = options_.eta.empty() ? best_step(at_round(options_.edge, t), k_) : at_round(options_.eta, t);
+  }
   bool game() const { return options_.method == BoostMethod::fixed_edge || options_.method == BoostMethod::minimax01; }
   bool adaptive() const { return !game(); }
 
   // The loss before the first round; for minimax01 the promise.
-  double first_loss() {
+  double first_loss(Rng& rng) {
+    potential_.draw(rng);
     switch (options_.method) {
       case BoostMethod::adaptive:
+      case BoostMethod::m2:
       case BoostMethod::fixed_edge: return static_cast<double>(k_ - 1);
       case BoostMethod::mh: return static_cast<double>(k_) / 2;
       case BoostMethod::minimax01: return potential_(std::vector<int>(k_, 0), options_.n_rounds);
@@ -95,6 +109,7 @@ class VoteBooster {
     }
     switch (options_.method) {
       case BoostMethod::adaptive:
+      case BoostMethod::m2:
       case BoostMethod::fixed_edge: pair_weights(); break;
       case BoostMethod::mh: label_weights(); break;
       case BoostMethod::minimax01: return potential_costs(options_.n_rounds - t - 1);
@@ -193,10 +208,13 @@ class VoteBooster {
   }
 
   bool all_right() const {
-    for (Index i = 0; i < n_; ++i)
-      if (case_[i] > 0 && answer_[i] != y_[i]) return false;
+    for (Index i = 0; i < n_; ++i) {
+      if (case_[i] == 0) continue;
+      if (sets_ ? said_(y_[i], i) != 1 || said_.col(i).sum() != 1 : answer_[i] != y_[i]) return false;
+    }
     return true;
   }
+  double cost_of_answer(Index i) const { return sets_ ? costs_.col(i).dot(said_.col(i)) : costs_(answer_[i], i); }
 
   // The edge that the method's own condition asks for; and the weights of right, wrong and unmoved losses.
   double edge() {
@@ -210,17 +228,18 @@ class VoteBooster {
       }
       case BoostMethod::mh: {
         double sum = 0;  // sum D Y H = sum over rows of -cost of the answer - sum_l D Y
-        for (Index i = 0; i < n_; ++i) sum += costs_.col(i).sum() / 2 - costs_(answer_[i], i);
+        for (Index i = 0; i < n_; ++i) sum += costs_.col(i).sum() / 2 - cost_of_answer(i);
         return sum / total_;
       }
       default: {
         double got = 0, right = 0, mean = 0;
         plus_ = minus_ = 0;
         for (Index i = 0; i < n_; ++i) {
-          got += costs_(answer_[i], i);
+          got += cost_of_answer(i);
           right += costs_(y_[i], i);
           mean += costs_.col(i).sum();
-          if (answer_[i] == y_[i]) plus_ -= costs_(y_[i], i);
+          if (sets_) split_pairs(i);
+          else if (answer_[i] == y_[i]) plus_ -= costs_(y_[i], i);
           else minus_ += costs_(answer_[i], i);
         }
         mean /= static_cast<double>(k_);
@@ -228,6 +247,17 @@ class VoteBooster {
       }
     }
   }
+
+  // Weights of the pairs of the right label and another that a set puts in the right order, and in the wrong one.
+  void split_pairs(Index i) {
+    for (Index l = 0; l < k_; ++l) {
+      if (l == y_[i]) continue;
+      if (said_(y_[i], i) > said_(l, i)) plus_ += costs_(l, i);
+      if (said_(y_[i], i) < said_(l, i)) minus_ += costs_(l, i);
+    }
+  }
+
+  bool by_pairs() const { return options_.method == BoostMethod::adaptive || options_.method == BoostMethod::m2; }
 
   double step(double gamma) {
     switch (options_.method) {
@@ -240,17 +270,17 @@ class VoteBooster {
       default: break;
     }
     const double cap = std::atanh(1 - 1 / static_cast<double>(n_ * k_));
-    if (options_.method == BoostMethod::adaptive && options_.step == BoostStep::exact)
+    if (by_pairs() && options_.step == BoostStep::exact)
       return options_.shrinkage * std::min(cap, minus_ > 0 ? 0.5 * std::log(plus_ / minus_) : cap);
     return options_.shrinkage * std::min(cap, std::atanh(std::min(gamma, 1 - 1e-16)));
   }
 
   // What the bound is multiplied by.
-  double log_factor(double gamma, double alpha) const {
+  double log_factor(double gamma, double alpha, int t) const {
     if (options_.method == BoostMethod::minimax01 || options_.method == BoostMethod::samme) return 0;
-    if (options_.method == BoostMethod::fixed_edge) return std::log(contraction(options_.edge, eta_, k_));
+    if (options_.method == BoostMethod::fixed_edge) return std::log(contraction(at_round(options_.edge, t), alpha, k_));
     const double whole = std::sqrt((1 - gamma) * (1 + gamma));
-    if (options_.method == BoostMethod::adaptive && options_.step == BoostStep::exact)
+    if (by_pairs() && options_.step == BoostStep::exact)
       return std::log(1 - options_.shrinkage * (1 - std::max(whole, 1e-300)));  // the loss is convex along the step
     return std::log((1 + gamma) / 2 * std::exp(-alpha) + (1 - gamma) / 2 * std::exp(alpha));
   }
@@ -258,6 +288,10 @@ class VoteBooster {
   void vote(double alpha) {
     sum_alpha_ += alpha;
     const double right = options_.method == BoostMethod::samme ? 0 : -alpha;
+    if (sets_) {
+      votes_ += alpha * said_;
+      return;
+    }
     for (Index i = 0; i < n_; ++i) {
       votes_(answer_[i], i) += alpha;
       log_d_[i] += answer_[i] == y_[i] ? right : alpha;
@@ -268,6 +302,7 @@ class VoteBooster {
     fresh_ = options_.method != BoostMethod::minimax01;
     switch (options_.method) {
       case BoostMethod::adaptive:
+      case BoostMethod::m2:
       case BoostMethod::fixed_edge: pair_weights(); break;
       case BoostMethod::mh:
         label_weights();
@@ -321,6 +356,8 @@ class VoteBooster {
   MatrixXd votes_, costs_;  // classes x rows
   VectorXd log_d_;
   ZeroOnePotential potential_;
+  bool sets_;
+  MatrixXd said_;  // answers that are sets
   VectorXi answer_;
   double eta_ = 0, shift_ = 0, total_ = 0, plus_ = 0, minus_ = 0, sum_alpha_ = 0;
   bool alone_ = false, last_only_ = false, fresh_ = false;

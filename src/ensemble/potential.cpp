@@ -27,7 +27,7 @@ VectorXd poisson(double mean, int upto) {
 
 }  // namespace
 
-ZeroOnePotential::ZeroOnePotential(const VectorXd& baseline) : b_(baseline) {
+ZeroOnePotential::ZeroOnePotential(const VectorXd& baseline, int n_draws) : b_(baseline), n_draws_(n_draws) {
   if (b_.size() < 2 || (b_.array() < 0).any() || std::abs(b_.sum() - 1) > 1e-9) throw InputError("a baseline is a distribution over at least two labels.");
   if (b_[0] < b_.tail(b_.size() - 1).maxCoeff() - 1e-12)
     throw InputError("the baseline must favour the right label: for others the potential is no longer the chance of a random vote (Theorem 5).");
@@ -48,9 +48,25 @@ double ZeroOnePotential::operator()(const std::vector<int>& votes, int t) {
   last_ = t;
   const auto at = known_.find(lead);
   if (at != known_.end()) return at->second;
-  const double value = std::min(1.0, std::max(0.0, 1 - right(lead, t)));
+  const double value = n_draws_ > 0 ? by_draws(lead, t) : std::min(1.0, std::max(0.0, 1 - right(lead, t)));
   known_[lead] = value;
   return value;
+}
+
+// The share of random votes after which the right label is not ahead of all.
+double ZeroOnePotential::by_draws(const std::vector<int>& lead, int t) {
+  if (drawn_ != t) {
+    Rng rng = Rng(seed_).stream(static_cast<std::uint64_t>(t));
+    random_ = random_votes(t, b_, n_draws_, rng).transpose();
+    drawn_ = t;
+  }
+  int lost = 0;
+  for (Index draw = 0; draw < random_.cols(); ++draw) {
+    bool ahead = true;
+    for (std::size_t l = 0; l < lead.size() && ahead; ++l) ahead = lead[l] + random_(0, draw) > random_(static_cast<Index>(l) + 1, draw);
+    lost += !ahead;
+  }
+  return lost / static_cast<double>(n_draws_);
 }
 
 // The chance that the right label ends ahead of all.
@@ -93,13 +109,60 @@ double ZeroOnePotential::right(const std::vector<int>& lead, int t) const {
   return sum / poisson(t, t)[t];
 }
 
-double exponential_potential(const std::vector<int>& votes, int t, const VectorXd& baseline, double eta) {
+double exponential_potential(const std::vector<int>& votes, int t, const VectorXd& baseline, const VectorXd& eta) {
+  if (static_cast<Index>(votes.size()) != baseline.size()) throw InputError("votes need one count per label.");
+  if (eta.size() != 1 && eta.size() != baseline.size() - 1) throw InputError("`eta` needs one number, or one per wrong label.");
   double sum = 0;
   for (Index l = 1; l < baseline.size(); ++l) {
-    const double a = 1 - (baseline[0] + baseline[l]) + std::exp(eta) * baseline[l] + std::exp(-eta) * baseline[0];
-    sum += std::pow(a, t) * std::exp(eta * (votes[l] - votes[0]));
+    const double e = eta[eta.size() == 1 ? 0 : l - 1];
+    const double a = 1 - (baseline[0] + baseline[l]) + std::exp(e) * baseline[l] + std::exp(-e) * baseline[0];
+    sum += std::pow(a, t) * std::exp(e * (votes[l] - votes[0]));
   }
   return sum;
+}
+
+VoteOutcomes vote_outcomes(int t, const VectorXd& baseline) {
+  const Index k = baseline.size();
+  const double log_count = std::lgamma(t + k) - std::lgamma(t + 1.0) - std::lgamma(static_cast<double>(k));
+  if (log_count > std::log(2e6)) throw InputError(message("there are about ", std::exp(log_count), " ways for the votes to fall: give `n_draws` for random ones."));
+  const auto count = static_cast<Index>(std::llround(std::exp(log_count)));
+  VoteOutcomes out;
+  out.votes.resize(count, k);
+  out.log_prob.resize(count);
+  VectorXi now = VectorXi::Zero(k);
+  now[k - 1] = t;
+  for (Index row = 0; row < count; ++row) {
+    double log_prob = std::lgamma(t + 1.0);
+    for (Index l = 0; l < k; ++l) {
+      out.votes(row, l) = now[l];
+      if (now[l] > 0) log_prob += now[l] * std::log(baseline[l]) - std::lgamma(now[l] + 1.0);
+    }
+    out.log_prob[row] = log_prob;
+    // the next composition: one vote moves up to the label before the last that has votes, the rest to the end
+    Index at = k - 1;
+    while (at > 0 && now[at] == 0) --at;
+    if (at == 0) break;
+    const int rest = now[at] - 1;
+    now[at] = 0;
+    ++now[at - 1];
+    now[k - 1] = rest;
+  }
+  return out;
+}
+
+Eigen::MatrixXi random_votes(int t, const VectorXd& baseline, int n_draws, Rng& rng) {
+  Eigen::MatrixXi out(n_draws, baseline.size());
+  for (Index draw = 0; draw < n_draws; ++draw) {
+    std::int64_t left = t;
+    double rest = baseline.sum();
+    for (Index l = 0; l < baseline.size(); ++l) {
+      const std::int64_t here = l + 1 == baseline.size() || rest <= 0 ? left : rng.binomial(left, std::min(1.0, baseline[l] / rest));
+      out(draw, l) = static_cast<int>(here);
+      left -= here;
+      rest -= baseline[l];
+    }
+  }
+  return out;
 }
 
 VectorXd edge_baseline(Index k, double gamma) {

@@ -3,6 +3,9 @@
 //   TreeLearner     a tree of at most `max_leaves` leaves, grown best first by the cost it saves; with two leaves the cheapest of all stumps for two classes
 //   PoolLearner     the cheapest of given answers
 //   CustomLearner   a function of the costs
+//
+// Where an answer is a set of classes, its cost is that of all of them: leaves of trees answer so when asked to, other learners
+// with one class.
 #pragma once
 
 #include <functional>
@@ -25,13 +28,16 @@ class WeakLearner {
  public:
   virtual ~WeakLearner() = default;
   virtual VectorXd learn(const MatrixXd& costs, Rng& rng, Monitor& monitor) = 0;
-  virtual void forget_last() {}                // the last answer is not used
+  virtual void forget_last() {}  // the last answer is not used
+  // 1 for the classes of the answer, classes x rows.
+  virtual MatrixXd learn_sets(const MatrixXd& costs, Rng& rng, Monitor& monitor);
 };
 
 class TreeLearner : public WeakLearner {
  public:
   TreeLearner(const Design& x, const VectorXi& levels, int max_leaves, int min_leaf, int threads);
   VectorXd learn(const MatrixXd& costs, Rng& rng, Monitor& monitor) override;
+  MatrixXd learn_sets(const MatrixXd& costs, Rng& rng, Monitor& monitor) override;
   void forget_last() override { parts_.pop_back(); }
   void forget_before_last() { parts_.erase(parts_.end() - 2); }
   void keep_last() { parts_.erase(parts_.begin(), parts_.end() - 1); }
@@ -43,6 +49,7 @@ class TreeLearner : public WeakLearner {
   TreeOrders orders_;
   TreeGrower<CostScore> many_;
   TreeGrower<PairScore> two_;
+  TreeGrower<SetScore> sets_;
   std::vector<std::uint32_t> rows_;
   std::vector<Trees> parts_;
   VectorXd more_;

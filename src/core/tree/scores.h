@@ -6,6 +6,7 @@
 //   EntropyScore  w by class            sum_side sum_c W_c log(W_c / W)
 //   CostScore     costs by class        - sum_side min_c C_c: each side answers with its cheapest class
 //   PairScore     C_1 - C_0             the same for two classes in one number: sum_side |C_1 - C_0| / 2
+//   SetScore      costs by class        - sum_side sum_c min(C_c, 0): each side answers with all classes that cost less than nothing
 //
 // What is given must outlive the score. value() minus the value of the whole node is the gain of a split.
 // `scale()`, the value of a perfect tree less that of the root, says which gains are rounding.
@@ -240,6 +241,53 @@ class CostScore {
  private:
   const double* costs_;
   Index k_, stride_, best_ = 0;
+  std::vector<double> left_, all_;
+};
+
+// costs as for CostScore, but the answer is a set of classes and costs what all of them do.
+class SetScore {
+ public:
+  explicit SetScore(const MatrixXd& costs) : costs_(costs.data()), k_(costs.rows()), left_(costs.rows()), all_(costs.rows()) {}
+  Index width() const { return k_; }
+  Index outputs() const { return k_; }
+  void add(double* stat, Index row) const {
+    const double* c = costs_ + row * k_;
+    for (Index l = 0; l < k_; ++l) stat[l] += c[l];
+  }
+  void start(const double* total) {
+    for (Index l = 0; l < k_; ++l) all_[l] = total[l];
+    best_ = std::min_element(all_.begin(), all_.end()) - all_.begin();
+    clear();
+  }
+  void clear() { std::fill(left_.begin(), left_.end(), 0.0); }
+  void move(Index row) { move(costs_ + row * k_); }
+  void move(const double* stat) {
+    for (Index l = 0; l < k_; ++l) left_[l] += stat[l];
+  }
+  double whole() const {
+    double sum = 0;
+    for (const double c : all_) sum -= std::min(c, 0.0);
+    return sum;
+  }
+  double value() const {
+    double sum = 0;
+    for (Index l = 0; l < k_; ++l) sum -= std::min(left_[l], 0.0) + std::min(all_[l] - left_[l], 0.0);
+    return sum;
+  }
+  double scale(const std::vector<std::uint32_t>& rows) const {
+    double sum = 0;
+    for (std::uint32_t i : rows)
+      for (Index l = 0; l < k_; ++l) sum += std::abs(costs_[i * k_ + l]);
+    return sum;
+  }
+  double order_key(const double* stat) const { return stat[best_]; }
+  void leaf(const double* total, double* out) const {
+    for (Index l = 0; l < k_; ++l) out[l] = total[l] < 0 ? 1 : 0;
+  }
+
+ private:
+  const double* costs_;
+  Index k_, best_ = 0;
   std::vector<double> left_, all_;
 };
 
