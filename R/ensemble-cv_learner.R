@@ -178,8 +178,7 @@ learner_once <- function(learner, arguments, x, y, newdata, levels, want_prob) {
     granary = granary_once(learner, arguments, x, y, newdata, mode, levels, want_prob),
     baseline = stats::predict(do.call(benchmark_baseline, c(list(x, y, method = learner$learner), arguments)), newdata,
                               type = if (want_prob) "prob" else "class"),
-    "function" = user_value(learner$predict, "predict",
-                            do.call(user_value, c(list(learner$learner, "learner", x, y), arguments)), newdata),
+    "function" = function_once(learner, arguments, x, y, newdata),
     parsnip = parsnip_once(learner$learner, x, y, newdata, mode, want_prob),
     mlr3 = mlr3_once(learner$learner, x, y, newdata, mode, want_prob)
   )
@@ -193,6 +192,11 @@ linear_once <- function(learner, arguments, x, y, newdata) {
   found <- core_cv_linear(design, c(y, numeric(length(rows))),
                           linear_options(learner, arguments, list(rows), threads = 1L), NULL)
   -found$errors
+}
+
+function_once <- function(learner, arguments, x, y, newdata) {
+  fit <- do.call(user_value, c(list(learner$learner, "learner", x, y), arguments))
+  user_value(learner$predict, "predict", fit, newdata)
 }
 
 granary_once <- function(learner, arguments, x, y, newdata, mode, levels, want_prob) {
