@@ -85,9 +85,9 @@ check_calibration <- function(x, arg = "calibration") {
 #' @export
 predict.granary_span_calibration <- function(object, newdata = NULL, ...) {
   refuse_dots(...)
-  if (!is.null(object$curve)) {
+  if (!is.null(object[["curve"]])) {
     newdata <- if (is.null(newdata)) object$x else check_vector(newdata, "newdata", allow_na = TRUE)
-    return(core_span_curve_at(object$curve, unname(newdata)))
+    return(core_span_curve_at(object[["curve"]], unname(newdata)))
   }
   x <- check_merged(newdata, arg = "newdata")
   if (!identical(x$systems, object$systems) || !identical(x$fields, object$fields)) {
@@ -110,7 +110,7 @@ print.granary_span_calibration <- function(x, ...) {
 
 #' @export
 tidy.granary_span_calibration <- function(x, ...) {
-  if (!is.null(x$curve)) return(data.frame(cases = x$curve$cases, accuracy = x$curve$mean))
+  if (!is.null(x[["curve"]])) return(data.frame(cases = x[["curve"]]$cases, accuracy = x[["curve"]]$mean))
   systems <- data.frame(system = x$systems, field = "all", cases = vapply(x$curves$system, `[[`, 0L, "cases"),
                         accuracy = vapply(x$curves$system, `[[`, 0, "mean"))
   fields <- data.frame(system = rep(x$systems, each = x$curves$fields),
@@ -124,10 +124,10 @@ tidy.granary_span_calibration <- function(x, ...) {
 glance.granary_span_calibration <- function(x, ...) data.frame(n = x$n, method = x$method)
 
 calibration_curves <- function(x, at = seq(0, 1, length.out = 101L)) {
-  if (!is.null(x$curve)) {
+  if (!is.null(x[["curve"]])) {
     range <- range(x$x, na.rm = TRUE)
     at <- range[1L] + at * diff(range)
-    return(data.frame(system = "score", score = at, probability = core_span_curve_at(x$curve, at)))
+    return(data.frame(system = "score", score = at, probability = core_span_curve_at(x[["curve"]], at)))
   }
   do.call(rbind, lapply(seq_along(x$systems), function(s) {
     curve <- x$curves$system[[s]]
@@ -150,8 +150,8 @@ plot.granary_span_calibration <- function(x, ...) {
     graphics::lines(curves$score[curves$system == systems[s]], curves$probability[curves$system == systems[s]],
                     col = colours[s], lwd = 2)
   }
-  if (!is.null(x$curve)) graphics::rug(x$x[x$y > 0], side = 3L)
-  if (!is.null(x$curve)) graphics::rug(x$x[x$y == 0])
+  if (!is.null(x[["curve"]])) graphics::rug(x$x[x$y > 0], side = 3L)
+  if (!is.null(x[["curve"]])) graphics::rug(x$x[x$y == 0])
   if (length(systems) > 1L) graphics::legend("bottomright", systems, col = colours, lwd = 2, bty = "n")
   invisible(x)
 }

@@ -28,7 +28,10 @@
 #' 0.8)))
 spans <- function(data, doc = "doc", start = "start", end = "end", field = "field", score = NULL, system = NULL) {
   if (missing(data)) fail_missing("data")
-  if (inherits(data, "granary_spans")) return(data)
+  if (inherits(data, "granary_spans")) {
+    if (all(c("doc", "start", "end", "field", "score", "system") %in% names(data))) return(data)
+    class(data) <- "data.frame"  # some of its columns are gone
+  }
   if (!is.data.frame(data)) fail_input("data", "a data frame with one row per span", describe(data))
   if (is.null(score) && "score" %in% names(data)) score <- "score"
   if (is.null(system) && "system" %in% names(data)) system <- "system"
