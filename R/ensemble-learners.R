@@ -56,3 +56,12 @@ learner_row_pnn <- function() {
     predict = list(class = list(type = "class"), prob = list(type = "prob")), parameters = list(sigma = number_domain(0, range = c(-2, 1), trans = "log10"))
   )
 }
+
+learner_row_logitboost <- function() {
+  list(
+    fun = "logitboost", label = "LogitBoost", modes = list(classification = list()), classes = "many", weights = TRUE, probabilities = list(),
+    predict = list(class = list(type = "class"), prob = list(type = "prob")),
+    parameters = list(n_rounds = count_domain(1, range = c(10, 200)), max_leaves = count_domain(2, range = c(2, 16)), min_leaf = count_domain(1, range = c(1, 20)),
+                      shrinkage = number_domain(0, 1, range = c(-2, 0), trans = "log10"))
+  )
+}

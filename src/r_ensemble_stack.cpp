@@ -5,7 +5,7 @@
 using namespace granary;
 using namespace granary::ensemble;
 
-// GRANARY_DEFAULTS(logitboost, LogitBoostOptions);
+GRANARY_DEFAULTS(logitboost, LogitBoostOptions);
 
 // [[Rcpp::export(rng = false)]]
 SEXP core_logitboost(SEXP x, SEXP y, SEXP weights, SEXP options, SEXP seed, SEXP progress) {

@@ -6,7 +6,7 @@
 //   who predict a field, 1 - prod (1 - p)
 //               (Eq. 1); the sum of their log-odds; a field below `threshold` is rejected
 //   agreement   P(row system right | column system right), and rows by full agreement, partial (some are silent) and conflict
-//   features    by system one column per field with p where it predicts that field, one for false with 1 - p (1 where silent) 
+//   features    by system one column per field with p where it predicts that field, one for false with 1 - p (1 where silent)
 //   (4.4)
 //
 // Fields are numbered from 0; -1 is none, or false.
