@@ -1549,10 +1549,6 @@ core_dimension_kl <- function(s, options) {
     .Call(`_granary_core_dimension_kl`, s, options)
 }
 
-core_similarity_map <- function(s, q) {
-    .Call(`_granary_core_similarity_map`, s, q)
-}
-
 core_isomap <- function(y, options, progress) {
     .Call(`_granary_core_isomap`, y, options, progress)
 }
