@@ -6,7 +6,8 @@
 #' @details
 #' With \eqn{c_1} of \eqn{c} columns from the dual set, \eqn{E|A - CC^+A|_F^2 \le (1 + \epsilon_c)|A - A_k|_F^2}{
 #' E|A - CC^+A|^2 <= (1 + eps_c)|A - A_k|^2} with
-#' \deqn{\epsilon_c = \frac{k}{c - c_1}\left(1 + \frac1{(1 - \sqrt{k/c_1})^2}\right),}{eps_c = k / (c - c1) (1 + 1 / (1 - sqrt(k/c1))^2),}
+#' \deqn{\epsilon_c = \frac{k}{c - c_1}\left(1 + \frac1{(1 - \sqrt{k/c_1})^2}\right),}{
+#'   eps_c = k / (c - c1) (1 + 1 / (1 - sqrt(k/c1))^2),}
 #' and the rows add \eqn{\epsilon_r}{eps_r}, the same with \eqn{c/(r - r_1)}{c / (r - r1)} in place of the first factor.
 #' The plan takes the smallest \eqn{c} with
 #' \eqn{\epsilon_c\le\epsilon}{eps_c <= eps} and then the smallest \eqn{r} with

@@ -177,68 +177,6 @@ predict.granary_isomap <- function(object, newdata = NULL, type = "latent", thre
   out
 }
 
-#' Kernel principal component analysis
-#'
-#' Principal components of the rows in the feature space of a kernel: a map from similarities alone.
-#'
-#' @details
-#' With \eqn{K} the kernel matrix of the rows and \eqn{J} the centring matrix, the map is \eqn{U\Lambda^{1/2}}{U Lambda^(1/2)} of the leading
-#' eigenpairs of \eqn{JKJ}. It is the closed form of [dppca()] with \eqn{JKJ} in the place of \eqn{YY'/D}, but no likelihood. A new row \eqn{y} is
-#' projected by its centred kernel values.
-#'
-#' @section Which method when:
-#' For data that are known by a kernel (strings, graphs, counts) or as a quick non-linear map; it has no mapping back to the data and its result hangs on
-#' the width of the kernel.
-#'
-#' @param x Data, one row per case.
-#' @param k Number of dimensions of the map.
-#' @param kernel A kernel between rows of data (see [kernels]) or its name; `NULL` for `k_se()` with the median distance as lengthscale.
-#' @param ... Nothing: an argument that is not known is an error.
-#' @return An object of class `granary_kernel_pca` with the map `latent`, the `eigenvalues` and the `kernel`.
-#' @references
-#' Schoelkopf, Smola and Mueller (1998). Nonlinear component analysis as a kernel eigenvalue problem. *Neural Computation* 10, 1299--1319.
-#' @seealso [gplvm()], [dppca()], [gplvm_dimension()], [isomap()], [gtm()], [mds()]
-#' @export
-#' @examples
-#' fit <- kernel_pca(scale(iris[, 1:4]), kernel = k_se(lengthscale = 2))
-#' fit
-#' plot(fit, labels = iris$Species)
-kernel_pca <- function(x, k = 2, kernel = NULL, ...) {
-  refuse_dots(...)
-  call <- match.call()
-  x <- check_matrix(x, min_rows = 2L)
-  q <- check_map_dimension(k, nrow(x) - 1L)
-  if (is.null(kernel)) {
-    some <- x[unique(round(seq(1, nrow(x), length.out = min(nrow(x), 500L)))), , drop = FALSE]
-    apart <- stats::dist(some)
-    width <- stats::median(apart[apart > 0])
-    if (is.na(width)) abort_input("`x` must have rows that differ, but all are equal.", "x")
-    kernel <- k_se(lengthscale = width)
-  }
-  check_all_pairs(nrow(x), 4, "Take a sample of the rows, and place the others with predict().")
-  kernel <- prepare_kernel(kernel, ncol(x))
-  k <- unname(kernel_matrix(kernel, unname(x)))
-  raw <- core_similarity_map(k, q)
-  if (raw$values[1L] <= 1e-12 * max(abs(k))) abort_input("The kernel sees no difference between the rows of `x`.", "kernel")
-  if (any(raw$values <= 0)) warn_input("Some eigenvalues are not positive: their dimensions are zero.", "k")
-  new_embedding("kernel_pca", raw$latent, x, eigenvalues = as.double(raw$values), kernel = kernel, row_means = rowMeans(k), call = call)
-}
-
-#' @rdname granary_embedding
-#' @export
-predict.granary_kernel_pca <- function(object, newdata = NULL, type = "latent", ...) {
-  refuse_dots(...)
-  check_choice(type, "latent")
-  if (is.null(newdata)) return(object$latent)
-  newdata <- map_newdata(object, newdata)
-  cross <- kernel_matrix(object$kernel, unname(newdata), unname(object$x))
-  centred <- sweep(cross, 2L, object$row_means) - rowMeans(cross) + mean(object$row_means)
-  positive <- pmax(object$eigenvalues, 0)
-  out <- sweep(centred %*% object$latent, 2L, ifelse(positive > 0, 1 / positive, 0), "*")
-  dimnames(out) <- list(rownames(newdata), colnames(object$latent))
-  out
-}
-
 map_newdata <- function(object, newdata, allow_na = FALSE) {
   labels <- colnames(object$x)
   if (is.null(labels)) labels <- paste0("V", seq_len(ncol(object$x)))

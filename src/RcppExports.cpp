@@ -5121,17 +5121,6 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// core_similarity_map
-SEXP core_similarity_map(SEXP s, SEXP q);
-RcppExport SEXP _granary_core_similarity_map(SEXP sSEXP, SEXP qSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type s(sSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type q(qSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_similarity_map(s, q));
-    return rcpp_result_gen;
-END_RCPP
-}
 // core_isomap
 SEXP core_isomap(SEXP y, SEXP options, SEXP progress);
 RcppExport SEXP _granary_core_isomap(SEXP ySEXP, SEXP optionsSEXP, SEXP progressSEXP) {
@@ -6598,7 +6587,6 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_gplvm_project", (DL_FUNC) &_granary_core_gplvm_project, 5},
     {"_granary_core_dual_pca", (DL_FUNC) &_granary_core_dual_pca, 2},
     {"_granary_core_dimension_kl", (DL_FUNC) &_granary_core_dimension_kl, 2},
-    {"_granary_core_similarity_map", (DL_FUNC) &_granary_core_similarity_map, 2},
     {"_granary_core_isomap", (DL_FUNC) &_granary_core_isomap, 3},
     {"_granary_core_isomap_place", (DL_FUNC) &_granary_core_isomap_place, 4},
     {"_granary_core_mds", (DL_FUNC) &_granary_core_mds, 4},

@@ -16,7 +16,8 @@ inline std::unique_ptr<MatrixSource> matrix_source(SEXP x) {
   return block_source(rows, cols, flag(door::element(x, "by_rows")), [next](bool restart) { return next(restart); });
 }
 
-// The matrix of all pairs: points with a kernel; the matrix itself (no kernel); or list(size, block), a function of rows and columns.
+// The matrix of all pairs: points with a kernel; the matrix itself (no kernel); or list(size, block), a function of rows and
+// columns.
 inline std::unique_ptr<GramSource> gram_source(SEXP x, SEXP kernel) {
   if (TYPEOF(x) == VECSXP) {
     const Callback<MatrixXd, VectorXd, VectorXd> block(door::element(x, "block"));

@@ -24,8 +24,8 @@ SEXP core_nystrom_points(SEXP x, SEXP points, SEXP kernel, SEXP options, SEXP pr
   return crossing(progress, [&](Monitor& monitor) {
     const Kernel k(read<KernelSpec>(kernel, "kernel"), matrix(x).cols());
     const NystromOptions settings = read<NystromOptions>(options);
-    return write(nystrom_points(k.cross(matrix(x), matrix(points), settings.threads, monitor), k.cross(matrix(points), matrix(points)),
-                                k.diagonal(matrix(x), false), settings, monitor));
+    return write(nystrom_points(k.cross(matrix(x), matrix(points), settings.threads, monitor),
+                                k.cross(matrix(points), matrix(points)), k.diagonal(matrix(x), false), settings, monitor));
   });
 }
 
@@ -44,7 +44,8 @@ SEXP core_nystrom_kmeans(SEXP x, SEXP kernel, SEXP options, SEXP seed, SEXP prog
 // [[Rcpp::export(rng = false)]]
 SEXP core_landmark_kernel(SEXP newdata, SEXP points, SEXP kernel, SEXP threads, SEXP progress) {
   return crossing(progress, [&](Monitor& monitor) {
-    if (is_sparse(newdata) || is_sparse(points)) return write(MatrixXd(cross_kernel(make_kernel_rows(points, kernel), newdata).transpose()));
+    if (is_sparse(newdata) || is_sparse(points))
+      return write(MatrixXd(cross_kernel(make_kernel_rows(points, kernel), newdata).transpose()));
     const Kernel k(read<KernelSpec>(kernel, "kernel"), matrix(points).cols());
     return write(k.cross(matrix(newdata), matrix(points), count(threads), monitor));
   });
@@ -52,14 +53,16 @@ SEXP core_landmark_kernel(SEXP newdata, SEXP points, SEXP kernel, SEXP threads, 
 
 // [[Rcpp::export(rng = false)]]
 SEXP core_kernel_diagonal(SEXP x, SEXP kernel, SEXP threads, SEXP progress) {
-  return crossing(progress, [&](Monitor& monitor) { return write(gram_source(x, kernel)->diagonal(Work{count(threads), monitor})); });
+  return crossing(progress, [&](Monitor& monitor) {
+    return write(gram_source(x, kernel)->diagonal(Work{count(threads), monitor}));
+  });
 }
 
 // [[Rcpp::export(rng = false)]]
-SEXP core_nystrom_error(SEXP x, SEXP kernel, SEXP features, SEXP columns, SEXP seed, SEXP progress) {
+SEXP core_nystrom_error(SEXP x, SEXP kernel, SEXP features, SEXP options, SEXP seed, SEXP progress) {
   return crossing(progress, [&](Monitor& monitor) {
     Rng draws = rng(seed);
-    return write(nystrom_error(*gram_source(x, kernel), matrix(features), count(columns), 1, draws, monitor));
+    return write(nystrom_error(*gram_source(x, kernel), matrix(features), read<NystromErrorOptions>(options), draws, monitor));
   });
 }
 
@@ -81,7 +84,8 @@ SEXP core_kernel_ridge(SEXP z, SEXP parametric, SEXP y, SEXP weights, SEXP optio
 // [[Rcpp::export(rng = false)]]
 SEXP core_ridge_variance(SEXP z, SEXP parametric, SEXP left, SEXP covariance, SEXP noise_var, SEXP lambda) {
   return crossing([&] {
-    return write(ridge_variance(matrix(z), matrix(parametric), vector(left), matrix(covariance), number(noise_var), number(lambda)));
+    return write(ridge_variance(matrix(z), matrix(parametric), vector(left), matrix(covariance), number(noise_var),
+                                number(lambda)));
   });
 }
 

@@ -77,17 +77,6 @@ SEXP core_dual_pca(SEXP y, SEXP q) {
 SEXP core_dimension_kl(SEXP s, SEXP options) {
   return crossing([&] { return write(dimension_kl(matrix(s, "s"), read<DimensionKlOptions>(options))); });
 }
-
-// Of J S J.
-// [[Rcpp::export(rng = false)]]
-SEXP core_similarity_map(SEXP s, SEXP q) {
-  return crossing(R_NilValue, [&](Monitor& monitor) {
-    MatrixXd similarity = matrix(s, "s");
-    centre_both(similarity);
-    return write(similarity_map(similarity, count(q, "k"), monitor));
-  });
-}
-
 // [[Rcpp::export(rng = false)]]
 SEXP core_isomap(SEXP y, SEXP options, SEXP progress) {
   return crossing(progress, [&](Monitor& monitor) {

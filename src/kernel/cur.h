@@ -8,8 +8,9 @@
 //   adaptive            by what the columns chosen so far leave, in rounds
 //   given               indices the user has
 //
-// Wang and Zhang (NIPS 2012): Algorithm 1 is `fast` with c1 = c - 2k/eps, r1 = r - 2c/eps; Lemma 1 is `dual_set`, Lemma 2 the columns
-// of `fast`, Theorem 3 the adaptive step. The subspace methods are those of Drineas, Mahoney and Muthukrishnan (SIAM J. Matrix Anal.
+// Wang and Zhang (NIPS 2012): Algorithm 1 is `fast` with c1 = c - 2k/eps, r1 = r - 2c/eps; Lemma 1 is `dual_set`, Lemma 2 the
+// columns of `fast`, Theorem 3 the adaptive step. The subspace methods are those of Drineas, Mahoney and Muthukrishnan (SIAM J.
+// Matrix Anal.
 // 2008), norm2 that of Drineas, Kannan and Mahoney (SIAM J. Comput. 2006).
 //
 // With thin rank-revealing C = Q_C T_C and R' = Q_R T_R the best U is T_C^+ M (T_R^+)' with M = Q_C'A Q_R, and
@@ -150,8 +151,8 @@ void fields(V& v, LeverageResult& t) {
 }
 LeverageResult column_leverage(const MatrixSource& a, const CurOptions& options, Rng& rng, Monitor& monitor);
 
-// How many columns and rows a relative error eps of |A - CUR| against |A - A_k| takes, in expectation: c the smallest with a bound
-// eps for the columns, r the smallest with a bound eps for the rows (their squares add). From c and r, eps.
+// How many columns and rows a relative error eps of |A - CUR| against |A - A_k| takes, in expectation: c the smallest with a
+// bound eps for the columns, r the smallest with a bound eps for the rows (their squares add). From c and r, eps.
 struct CurPlan {
   double eps = 0;
   Index c = 0, dual = 0, r = 0, dual_rows = 0;

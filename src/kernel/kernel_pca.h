@@ -4,8 +4,9 @@
 //   laplacian    degrees d = Z (Z'1), Y = D^-1/2 Z = U S V': the leading eigenvectors U of D^-1/2 K D^-1/2, with eigenvalues S^2;
 //                a new point is V' z / (sqrt(d(z)) S), d(z) = z'(Z'1)
 //
-// Eigenfunctions of  int k(x, s) phi(s) dmu(s) = lambda phi(x)  by quadrature (Drineas and Mahoney, JMLR 2005, (34) to (39)): with
-// weights w_j at nodes s_j, B = W^1/2 K W^1/2 = Q L Q', phi(s_j) = q_j / sqrt(w_j), phi(x) = (1 / lambda) sum_j w_j k(x, s_j) phi(s_j).
+// Eigenfunctions of  int k(x, s) phi(s) dmu(s) = lambda phi(x)  by quadrature (Drineas and Mahoney, JMLR 2005, (34) to (39)):
+// with weights w_j at nodes s_j, B = W^1/2 K W^1/2 = Q L Q', phi(s_j) = q_j / sqrt(w_j), phi(x) = (1 / lambda) sum_j w_j k(x, s_j)
+// phi(s_j).
 #pragma once
 
 #include "core/base/fields.h"

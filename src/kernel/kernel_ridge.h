@@ -2,15 +2,16 @@
 //
 //   min_{w, b}  sum_i a_i (y_i - z_i'w - p_i'b)^2 + lambda |w|^2
 //
-// which with Z Z' = K is the penalised least-squares problem in the reproducing space, and the mean of a Gaussian process with covariance
-// (sigma^2 / lambda) K, noise sigma^2 and flat priors of b. With P taken out of Z and y by its QR, one SVD Z~ = U S V' gives every
-// lambda in O(k):
+// which with Z Z' = K is the penalised least-squares problem in the reproducing space, and the mean of a Gaussian process with
+// covariance (sigma^2 / lambda) K, noise sigma^2 and flat priors of b. With P taken out of Z and y by its QR, one SVD Z~ = U S V'
+// gives every lambda in O(k):
 //
 //   df = q + sum s^2 / (s^2 + lambda),   RSS = r0 + sum (lambda / (s^2 + lambda))^2 t^2,   t = U'y~
 //   GCV = n RSS / (n - df)^2;   LOO = mean (e_i / (1 - h_i))^2, exact
 //   REML = -1/2 ((n - q)(log 2 pi s2 + 1) + sum log(1 + s^2 / lambda)),  s2 = (r0 + sum t^2 lambda / (s^2 + lambda)) / (n - q)
 //
-// (Wahba 1990, chapter 4; REML is that of orthonormal contrasts.) Drineas and Mahoney (JMLR 2005) is where Z comes from, when n is large.
+// (Wahba 1990, chapter 4; REML is that of orthonormal contrasts.) Drineas and Mahoney (JMLR 2005) is where Z comes from, when n
+// is large.
 #pragma once
 
 #include "core/base/convergence.h"

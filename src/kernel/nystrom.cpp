@@ -9,6 +9,7 @@
 #include "core/cluster/kmeans.h"
 #include "core/linalg/dense.h"
 #include "core/linalg/leading_eigenpair.h"
+#include "core/linalg/spectral.h"
 #include "core/linalg/spectral_norm.h"
 #include "core/lowrank/selection.h"
 
@@ -136,6 +137,7 @@ void approximate(NystromResult& out, const MatrixXd& cross, const MatrixXd& inne
   const MatrixXd rotation = turn.eigenvectors().rightCols(k).rowwise().reverse();
   out.map = map * rotation;
   out.features = z * rotation;
+  fix_signs(out.features, out.map);
   out.eigenvalues = turn.eigenvalues().tail(k).reverse().cwiseMax(0.0);
   out.trace = diagonal.sum();
   out.residual = diagonal - out.features.rowwise().squaredNorm();
@@ -207,9 +209,10 @@ NystromResult nystrom_kmeans(const Kernel& kernel, ConstMatrixRef x, const Nystr
   return nystrom_points(cross, kernel.cross(centres, centres), kernel.diagonal(x, false), options, monitor);
 }
 
-NystromError nystrom_error(const GramSource& g, ConstMatrixRef features, Index columns, int threads, Rng& rng, Monitor& monitor) {
-  const Work work{threads, monitor};
-  const Index n = g.size(), k = features.cols();
+NystromError nystrom_error(const GramSource& g, ConstMatrixRef features, const NystromErrorOptions& options, Rng& rng,
+                           Monitor& monitor) {
+  const Work work{options.threads, monitor};
+  const Index n = g.size(), k = features.cols(), columns = options.columns;
   NystromError out;
   out.trace = g.diagonal(work).sum() - features.squaredNorm();
   out.best_frobenius = out.best_spectral = out.best_trace = out.spectral = none;

@@ -129,10 +129,20 @@ void fields(V& v, NystromError& t) {
   v("best_trace", any_number(t.best_trace));
   v("sampled", t.sampled);
 }
-NystromError nystrom_error(const GramSource& g, ConstMatrixRef features, Index columns, int threads, Rng& rng, Monitor& monitor);
+struct NystromErrorOptions {
+  Index columns = 0;
+  int threads = 1;
+};
+template <class V>
+void fields(V& v, NystromErrorOptions& t) {
+  v("columns", t.columns);
+  v("threads", t.threads);
+}
+NystromError nystrom_error(const GramSource& g, ConstMatrixRef features, const NystromErrorOptions& options, Rng& rng,
+                           Monitor& monitor);
 
 // Theorem 3, with tr(G) in the place of the printed sum of G_ii^2:
-//   |G - G~_k|_F <= |G - G_k|_F + eps tr(G)  for c >= 64 k / eps^4 (in expectation), 64 k eta^2 / eps^4 (with probability 1 - delta)
+//   |G - G~_k|_F <= |G - G_k|_F + eps tr(G)  for c >= 64 k / eps^4 (in expectation), 64 k eta^2 / eps^4 (probability 1 - delta)
 //   |G - G~_k|_2 <= |G - G_k|_2 + eps tr(G)  for c >= 4 / eps^2, 4 eta^2 / eps^2;  eta = 1 + sqrt(8 log(1 / delta))
 // delta = 1: in expectation. For probabilities p >= beta G_ii / tr G, c grows by 1 / beta.
 double nystrom_columns(Index k, double eps, double delta, bool spectral, double beta);

@@ -31,9 +31,12 @@ test_that("kernels over objects add and multiply with kernels over the columns o
   data <- data.frame(u = c(0.1, 2, 3), text = c("abc", "bcd", "abc"), v = c(1, 1, 0))
   numbers <- as.matrix(data[c("u", "v")])
   k <- bag_kernel()
-  expect_equal(unname(kernel_matrix(k + k_se(2), data)), overlap(data$text, data$text) + unname(kernel_matrix(k_se(2), numbers)))
-  expect_equal(unname(kernel_matrix(0.5 * k * k_linear(columns = 3), data)), 0.5 * overlap(data$text, data$text) * tcrossprod(data$v))
-  expect_equal(unname(kernel_matrix(bag_kernel(columns = "text") * k_white(2), data)), overlap(data$text, data$text) * diag(2, 3))
+  expect_equal(unname(kernel_matrix(k + k_se(2), data)),
+               overlap(data$text, data$text) + unname(kernel_matrix(k_se(2), numbers)))
+  expect_equal(unname(kernel_matrix(0.5 * k * k_linear(columns = 3), data)),
+               0.5 * overlap(data$text, data$text) * tcrossprod(data$v))
+  expect_equal(unname(kernel_matrix(bag_kernel(columns = "text") * k_white(2), data)),
+               overlap(data$text, data$text) * diag(2, 3))
   both <- data.frame(text = data$text, other = c("x", "xy", "z"))
   expect_equal(unname(kernel_matrix(bag_kernel(columns = "text") + bag_kernel(columns = 2), both)),
                overlap(both$text, both$text) + overlap(both$other, both$other))
@@ -47,7 +50,8 @@ test_that("svm() on texts is svm() on their kernel matrix, for new texts too, an
   fit <- svm(x, y, kernel = bag_kernel(), tol = 1e-8)
   by_matrix <- svm(k, y, kernel = "precomputed", tol = 1e-8)
   expect_equal(fit$objective, by_matrix$objective, tolerance = 1e-8)
-  expect_equal(unname(predict(fit, new, type = "link")), unname(predict(by_matrix, overlap(new, x), type = "link")), tolerance = 1e-6)
+  expect_equal(unname(predict(fit, new, type = "link")), unname(predict(by_matrix, overlap(new, x), type = "link")),
+               tolerance = 1e-6)
   file <- tempfile()
   saveRDS(fit, file)
   expect_identical(predict(readRDS(file), new, type = "link"), predict(fit, new, type = "link"))
@@ -102,18 +106,28 @@ test_that("what is wrong with objects is said", {
   expect_error(kernel_matrix(k, character()), "at least one", class = "granary_error_input")
   expect_error(kernel_matrix(k, c("a", NA)), "element 2 is NA", class = "granary_error_input")
   expect_error(kernel_matrix(k + k_se(), c("a", "b")), "needs columns of numbers", class = "granary_error_input")
-  expect_error(kernel_matrix(k, data.frame(a = c("x", "y"), b = c("x", "y"))), "say which", class = "granary_error_input")
-  expect_error(kernel_matrix(bag_kernel(columns = "text"), data.frame(a = "x")), "no such column", class = "granary_error_input")
-  expect_error(kernel_matrix(bag_kernel(columns = 3), data.frame(a = "x")), "looks at column 3", class = "granary_error_input")
-  expect_error(kernel_matrix(k + k_se(columns = 1), data.frame(a = "x", b = 1)), "holds no numbers", class = "granary_error_input")
-  expect_error(kernel_matrix(k + k_user(function(x, z) 1), data.frame(a = "x", b = 1)), "function of all columns", class = "granary_error_input")
-  expect_error(kernel_matrix(k_user(function(a, b) stop("no."), objects = TRUE), "a"), "failed: no", class = "granary_error_input")
-  expect_error(kernel_matrix(k_user(function(a, b) "a", objects = TRUE), "a"), "matrix of numbers", class = "granary_error_input")
-  expect_error(kernel_matrix(k_user(function(a, b) c(1, 2, 3), objects = TRUE), "a"), "1 x 1", class = "granary_error_input")
-  expect_error(kernel_matrix(k_user(function(a, b) matrix(Inf, length(a), length(b)), objects = TRUE), "a"), "not finite", class = "granary_error_input")
+  expect_error(kernel_matrix(k, data.frame(a = c("x", "y"), b = c("x", "y"))), "say which",
+               class = "granary_error_input")
+  expect_error(kernel_matrix(bag_kernel(columns = "text"), data.frame(a = "x")), "no such column",
+               class = "granary_error_input")
+  expect_error(kernel_matrix(bag_kernel(columns = 3), data.frame(a = "x")), "looks at column 3",
+               class = "granary_error_input")
+  expect_error(kernel_matrix(k + k_se(columns = 1), data.frame(a = "x", b = 1)), "holds no numbers",
+               class = "granary_error_input")
+  expect_error(kernel_matrix(k + k_user(function(x, z) 1), data.frame(a = "x", b = 1)), "function of all columns",
+               class = "granary_error_input")
+  expect_error(kernel_matrix(k_user(function(a, b) stop("no."), objects = TRUE), "a"), "failed: no",
+               class = "granary_error_input")
+  expect_error(kernel_matrix(k_user(function(a, b) "a", objects = TRUE), "a"), "matrix of numbers",
+               class = "granary_error_input")
+  expect_error(kernel_matrix(k_user(function(a, b) c(1, 2, 3), objects = TRUE), "a"), "1 x 1",
+               class = "granary_error_input")
+  expect_error(kernel_matrix(k_user(function(a, b) matrix(Inf, length(a), length(b)), objects = TRUE), "a"),
+               "not finite", class = "granary_error_input")
   expect_error(k_user(overlap, parameters = 1, objects = TRUE), "parameters", class = "granary_error_input")
   expect_error(k_user(overlap, columns = 1), "columns", class = "granary_error_input")
   expect_error(rvm(matrix(1:10, 10), 1:10, kernel = k), "takes numbers only", class = "granary_error_input")
   expect_error(svm(words(10), y, kernel = "rbf"), class = "granary_error_input")
-  expect_error(kernel_matrix(k, data.frame(text = c("a", "b"), u = c(1, NA))), NA)  # a column that no kernel looks at may be what it likes
+  # a column that no kernel looks at may be what it likes
+  expect_error(kernel_matrix(k, data.frame(text = c("a", "b"), u = c(1, NA))), NA)
 })

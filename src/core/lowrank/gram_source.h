@@ -1,5 +1,5 @@
-// A positive semi-definite matrix G of all pairs of n points, asked for its diagonal and for some of its columns: a kernel of dense
-// or sparse points, a matrix, or a function. It is never formed.
+// A positive semi-definite matrix G of all pairs of n points, asked for its diagonal and for some of its columns: a kernel of
+// dense or sparse points, a matrix, or a function. It is never formed.
 #pragma once
 
 #include <functional>
@@ -28,9 +28,9 @@ std::unique_ptr<GramSource> matrix_gram(const MatrixView& gram);
 using GramBlock = std::function<MatrixXd(const VectorXd& rows, const VectorXd& columns)>;  // places numbered from 1
 std::unique_ptr<GramSource> function_gram(Index size, GramBlock block);
 
-// The points whose column is drawn next by the residual diagonal of what the columns before explain: the largest (pivoted incomplete
-// Cholesky), or one at random in proportion (Chen, Epperly, Tropp and Webber 2025). Stops at `count`, or when what is left of
-// the trace is at most tol times it.
+// The points whose column is drawn next by the residual diagonal of what the columns before explain: the largest (pivoted
+// incomplete Cholesky), or one at random in proportion (Chen, Epperly, Tropp and Webber 2025). Stops at `count`, or when what is
+// left of the trace is at most tol times it.
 std::vector<Index> residual_pivots(const GramSource& g, Index count, double tol, Rng* rng, const Work& work);
 
 }  // namespace granary
