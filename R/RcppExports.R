@@ -869,6 +869,34 @@ core_bag_eigen <- function(bag, kernel, k, at) {
     .Call(`_granary_core_bag_eigen`, bag, kernel, k, at)
 }
 
+core_boolean_check <- function(kernel) {
+    .Call(`_granary_core_boolean_check`, kernel)
+}
+
+core_boolean_margin <- function(x, label, options, progress) {
+    .Call(`_granary_core_boolean_margin`, x, label, options, progress)
+}
+
+core_boolean_scores <- function(x, coefficients, kernel, z, progress) {
+    .Call(`_granary_core_boolean_scores`, x, coefficients, kernel, z, progress)
+}
+
+core_boolean_rules <- function(support, coefficients, x, label, options, progress) {
+    .Call(`_granary_core_boolean_rules`, support, coefficients, x, label, options, progress)
+}
+
+core_boolean_bounds <- function(n, m, k_max) {
+    .Call(`_granary_core_boolean_bounds`, n, m, k_max)
+}
+
+core_boolean_typical <- function(x, label) {
+    .Call(`_granary_core_boolean_typical`, x, label)
+}
+
+core_sim_boolean <- function(m, n, options, seed) {
+    .Call(`_granary_core_sim_boolean`, m, n, options, seed)
+}
+
 core_budget_learn <- function(x, piece, kernel, state, options, progress) {
     .Call(`_granary_core_budget_learn`, x, piece, kernel, state, options, progress)
 }
