@@ -134,7 +134,8 @@ boolean_attributes <- function(x, levels = NULL, ...) {
     column <- x[[j]]
     name <- names(x)[j]
     if (anyNA(column)) {
-      abort_input(sprintf("Column \"%s\" of `x` must have no missing values.\nMake NA a level with addNA().", name), "x")
+      text <- "Column \"%s\" of `x` must have no missing values.\nMake NA a level with addNA()."
+      abort_input(sprintf(text, name), "x")
     }
     plain <- (is.logical(column) || is_plain_numeric(column)) && is.null(dim(column))
     known <- levels[[name]]
