@@ -304,8 +304,8 @@ bags <- function(x, id, weights = NULL, size = NULL, ...) {
   if (is.factor(id)) {
     empty <- levels(id)[!levels(id) %in% id]
     if (length(empty) > 0L) {
-      abort_input(sprintf("`id` has the level \"%s\" without rows: a bag without members.\nUse droplevels().", empty[1L]),
-                  "id")
+      text <- "`id` has the level \"%s\" without rows: a bag without members.\nUse droplevels()."
+      abort_input(sprintf(text, empty[1L]), "id")
     }
   }
   rows <- split(seq_len(nrow(x)), factor(id, if (is.factor(id)) levels(id) else unique(id)))

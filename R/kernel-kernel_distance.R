@@ -41,8 +41,9 @@ kernel_distance <- function(x, kernel, type = c("feature", "log"), ...) {
   } else {
     if (any(k <= 0)) {
       at <- which(k <= 0, arr.ind = TRUE)[1L, ]
-      abort_input(sprintf(paste0("`type = \"log\"` needs a kernel above zero, but that of observations %d and %d is %s.\n",
-                                 "Use type = \"feature\"."), at[1L], at[2L], format(k[at[1L], at[2L]], digits = 3L)), "type")
+      text <- paste0("`type = \"log\"` needs a kernel above zero, but that of observations %d and %d is %s.\n",
+                     "Use type = \"feature\".")
+      abort_input(sprintf(text, at[1L], at[2L], format(k[at[1L], at[2L]], digits = 3L)), "type")
     }
     squares <- -log(k / sqrt(outer(diagonal, diagonal)))
   }

@@ -188,8 +188,8 @@ objects_of_string <- function(x, arg, kernel) {
 
 check_texts <- function(x, arg) {
   if (anyNA(x)) {
-    abort_input(sprintf("`%s` must have no missing values, but element %d is NA.\nRemove it, or put an empty text in its place.",
-                        arg, which(is.na(x))[1L]), arg)
+    text <- "`%s` must have no missing values, but element %d is NA.\nRemove it, or put an empty text in its place."
+    abort_input(sprintf(text, arg, which(is.na(x))[1L]), arg)
   }
   bad <- which(Encoding(x) == "bytes" | !validEnc(x))
   if (length(bad) > 0L) {

@@ -428,6 +428,7 @@ print.granary_kernel <- function(x, ...) {
     scales <- switch(k$type, linear = "variance", polynomial = , sigmoid = "slope", mlp = "weight, bias", "lengthscale")
     parts <- c(
       if (is_object_leaf(k)) format_object_options(k),
+      if (k$type == "boolean") describe_boolean(k$boolean),
       if (!k$type %in% c("linear", "user")) held(paste("variance", show(k$variance)), k$learn[1L]),
       if (length(k$scales) > 0L) held(paste(scales, show(k$scales)), k$learn[2L]),
       if (k$type == "rq") held(paste("shape", show(k$shape)), k$learn[3L]),

@@ -2877,6 +2877,94 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_boolean_check
+SEXP core_boolean_check(SEXP kernel);
+RcppExport SEXP _granary_core_boolean_check(SEXP kernelSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type kernel(kernelSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_boolean_check(kernel));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_boolean_margin
+SEXP core_boolean_margin(SEXP x, SEXP label, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_boolean_margin(SEXP xSEXP, SEXP labelSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type label(labelSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_boolean_margin(x, label, options, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_boolean_scores
+SEXP core_boolean_scores(SEXP x, SEXP coefficients, SEXP kernel, SEXP z, SEXP progress);
+RcppExport SEXP _granary_core_boolean_scores(SEXP xSEXP, SEXP coefficientsSEXP, SEXP kernelSEXP, SEXP zSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type coefficients(coefficientsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type kernel(kernelSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type z(zSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_boolean_scores(x, coefficients, kernel, z, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_boolean_rules
+SEXP core_boolean_rules(SEXP support, SEXP coefficients, SEXP x, SEXP label, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_boolean_rules(SEXP supportSEXP, SEXP coefficientsSEXP, SEXP xSEXP, SEXP labelSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type support(supportSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type coefficients(coefficientsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type label(labelSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_boolean_rules(support, coefficients, x, label, options, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_boolean_bounds
+SEXP core_boolean_bounds(SEXP n, SEXP m, SEXP k_max);
+RcppExport SEXP _granary_core_boolean_bounds(SEXP nSEXP, SEXP mSEXP, SEXP k_maxSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type n(nSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type m(mSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type k_max(k_maxSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_boolean_bounds(n, m, k_max));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_boolean_typical
+SEXP core_boolean_typical(SEXP x, SEXP label);
+RcppExport SEXP _granary_core_boolean_typical(SEXP xSEXP, SEXP labelSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type label(labelSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_boolean_typical(x, label));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_sim_boolean
+SEXP core_sim_boolean(SEXP m, SEXP n, SEXP options, SEXP seed);
+RcppExport SEXP _granary_core_sim_boolean(SEXP mSEXP, SEXP nSEXP, SEXP optionsSEXP, SEXP seedSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type m(mSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type n(nSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_sim_boolean(m, n, options, seed));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_budget_learn
 SEXP core_budget_learn(SEXP x, SEXP piece, SEXP kernel, SEXP state, SEXP options, SEXP progress);
 RcppExport SEXP _granary_core_budget_learn(SEXP xSEXP, SEXP pieceSEXP, SEXP kernelSEXP, SEXP stateSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
@@ -6411,6 +6499,13 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_ci_test", (DL_FUNC) &_granary_core_ci_test, 2},
     {"_granary_core_pdag_score", (DL_FUNC) &_granary_core_pdag_score, 3},
     {"_granary_core_bag_eigen", (DL_FUNC) &_granary_core_bag_eigen, 4},
+    {"_granary_core_boolean_check", (DL_FUNC) &_granary_core_boolean_check, 1},
+    {"_granary_core_boolean_margin", (DL_FUNC) &_granary_core_boolean_margin, 4},
+    {"_granary_core_boolean_scores", (DL_FUNC) &_granary_core_boolean_scores, 5},
+    {"_granary_core_boolean_rules", (DL_FUNC) &_granary_core_boolean_rules, 6},
+    {"_granary_core_boolean_bounds", (DL_FUNC) &_granary_core_boolean_bounds, 3},
+    {"_granary_core_boolean_typical", (DL_FUNC) &_granary_core_boolean_typical, 2},
+    {"_granary_core_sim_boolean", (DL_FUNC) &_granary_core_sim_boolean, 4},
     {"_granary_core_budget_learn", (DL_FUNC) &_granary_core_budget_learn, 6},
     {"_granary_core_budget_score", (DL_FUNC) &_granary_core_budget_score, 6},
     {"_granary_core_hard_margin", (DL_FUNC) &_granary_core_hard_margin, 4},
