@@ -137,7 +137,7 @@ class LeastSquares {
   }
 
   // The columns that are not zero or where |x_j'r| may reach a limit, and g there. Where g_j is of an earlier residual, |x_j'r| is
-  // at most |g_j| plus the length of x_j times the way the residual has gone since then.
+  // at most |g_j| plus the length of x_j times the way the residual has gone since.
   const std::vector<int>& beyond(const VectorXd& limit) {
     beyond_.clear();
     stale_.clear();
