@@ -136,8 +136,8 @@ class LeastSquares {
     last_ = stored_;
   }
 
-  // The columns that are not zero or where |x_j'r| may reach a limit, and g there. Where g_j is of an earlier residual, |x_j'r| is
-  // at most |g_j| plus the length of x_j times the way the residual has gone since.
+  // The columns that are not zero or where |x_j'r| may reach a limit, and g there. Where g_j is of an earlier residual, |x_j'r|
+  // is at most |g_j| plus the length of x_j times the way the residual has gone since.
   const std::vector<int>& beyond(const VectorXd& limit) {
     beyond_.clear();
     stale_.clear();
