@@ -102,7 +102,7 @@ lasso.default <- function(x, y, family = c("gaussian", "binomial"), lambda = NUL
   call <- match.call()
   refuse_dots(...)
   family <- check_choice(family, c("gaussian", "binomial"))
-  x <- check_design(x)
+  x <- check_matrix(x, min_rows = 2L, allow_sparse = TRUE)  # names for columns without one are made apart from it: to name them is to copy it
   n <- nrow(x)
   p <- ncol(x)
   response <- check_response(y, n, family)
@@ -133,7 +133,7 @@ lasso_fit <- function(x, y, family, settings) {
   call_settings["upper"] <- list(unbounded(settings$upper))
   call_settings$family <- family
   path <- core_lasso(x, y, call_settings, progress_bar("lasso path"))
-  dimnames(path$coefficients) <- list(colnames(x), NULL)
+  dimnames(path$coefficients) <- list(column_names(x), NULL)
   convergence <- path$convergence
   path$gap[is.nan(path$gap)] <- NA  # bounds, or a column without penalty
   asked <- settings$lambda

@@ -53,18 +53,24 @@ void add_columns(int m, int n, Real alpha, const Real* a, int lda, const Real* x
 }
 
 template <class Real>
-Real inner(int m, const Real* a, const Real* x) {  // in 16 sums side by side
-  constexpr int lanes = 16;
-  Real sum[lanes] = {};
+Real inner(int m, const Real* a, const Real* x) {  // in four vectors of sums, whatever the addresses
+  using Packet = typename Eigen::internal::packet_traits<Real>::type;
+  constexpr int lanes = Eigen::internal::packet_traits<Real>::size;
+  const auto add = [&](int i, Packet& sum) {
+    sum = Eigen::internal::pmadd(Eigen::internal::ploadu<Packet>(a + i), Eigen::internal::ploadu<Packet>(x + i), sum);
+  };
+  Packet s0 = Eigen::internal::pset1<Packet>(0), s1 = s0, s2 = s0, s3 = s0;
   int i = 0;
-  for (; i + lanes <= m; i += lanes) {
-#pragma omp simd
-    for (int l = 0; l < lanes; ++l) sum[l] += a[i + l] * x[i + l];
+  for (; i + 4 * lanes <= m; i += 4 * lanes) {
+    add(i, s0);
+    add(i + lanes, s1);
+    add(i + 2 * lanes, s2);
+    add(i + 3 * lanes, s3);
   }
-  for (int l = 0; i < m; ++i, ++l) sum[l] += a[i] * x[i];
-  for (int half = lanes / 2; half > 0; half /= 2)
-    for (int l = 0; l < half; ++l) sum[l] += sum[l + half];
-  return sum[0];
+  for (; i + lanes <= m; i += lanes) add(i, s0);
+  Real rest = 0;
+  for (; i < m; ++i) rest += a[i] * x[i];
+  return Eigen::internal::predux(Eigen::internal::padd(Eigen::internal::padd(s0, s1), Eigen::internal::padd(s2, s3))) + rest;
 }
 
 template <class Real>

@@ -47,6 +47,9 @@ class LeastSquares {
       g = start_;
     }
     if (covariance_) slot_.assign(p, -1);
+    length_ = (1 + 1e-9) * curvature_.cwiseSqrt();
+    seen_ = VectorXd::Constant(p, unknown);
+    last_ = stored_;
   }
 
   bool solve(const std::vector<int>& set, const Penalty& penalty, double threshold, int max_sweeps, Monitor& monitor) {
@@ -56,17 +59,17 @@ class LeastSquares {
   }
 
   void refresh() {
-    if (whole_) {
-      g = start_;
-      for (const int j : compact_.members)
-        if (b[j] != 0) g.noalias() -= b[j] * gram_.col(j);
-      return;
-    }
-    if (shift_ != 0) {
-      stored_ += shift_ * root_;
-      shift_ = 0;
-    }
-    columns_.all_dots(stored_, g);
+    settle();
+    if (!whole_) columns_.all_dots(stored_, g);
+    seen_.setConstant(gone_);
+  }
+  const std::vector<int>& refresh(const Penalty& penalty) {
+    settle();
+    return beyond(penalty.l1);
+  }
+  const std::vector<int>& reach(double level, const VectorXd& factor) {
+    limit_of_ = level * factor;
+    return beyond(limit_of_);
   }
 
   // The solution is piecewise linear in lambda, so the line through the last two leads towards the next; the objective is a
@@ -100,8 +103,8 @@ class LeastSquares {
   // added.
   double gap(const Penalty& penalty) const {
     if (penalty.bounded) return Convergence::unknown;
-    double scale = infinity, ridge = 0, fitted = 0;
-    for (Index j = 0; j < b.size(); ++j) {
+    double scale = 1, ridge = 0, fitted = 0;  // every other column allows a scale above 1
+    for (const int j : beyond_) {
       if (penalty.l1[j] == infinity || curvature_[j] == 0) continue;
       const double slope = std::abs(g[j] - penalty.l2[j] * b[j]);
       if (slope > 0) scale = std::min(scale, penalty.l1[j] / slope);
@@ -116,6 +119,39 @@ class LeastSquares {
   }
 
  private:
+  // The residual as it is now, and how far it has gone.
+  void settle() {
+    if (whole_) {
+      g = start_;
+      for (const int j : compact_.members)
+        if (b[j] != 0) g.noalias() -= b[j] * gram_.col(j);
+      seen_.setConstant(gone_);
+      return;
+    }
+    if (shift_ != 0) {
+      stored_ += shift_ * root_;
+      shift_ = 0;
+    }
+    gone_ += (stored_ - last_).norm();
+    last_ = stored_;
+  }
+
+  // The columns that are not zero or where |x_j'r| may reach a limit, and g there. Where g_j is of an earlier residual, |x_j'r|
+  // is at most |g_j| plus the length of x_j times the way the residual has gone since.
+  const std::vector<int>& beyond(const VectorXd& limit) {
+    beyond_.clear();
+    stale_.clear();
+    for (Index j = 0; j < b.size(); ++j) {
+      const double way = gone_ - seen_[j];
+      if (b[j] == 0 && !(std::abs(g[j]) + length_[j] * way >= limit[j])) continue;
+      beyond_.push_back(static_cast<int>(j));
+      if (way != 0) stale_.push_back(static_cast<int>(j));
+    }
+    columns_.some_dots(stale_, stored_, g);
+    for (const int j : stale_) seen_[j] = gone_;
+    return beyond_;
+  }
+
   double residual_square() const {
     if (!whole_) return stored_.squaredNorm();
     return std::max(0.0, y_variance - b.dot(start_ + g));  // y'y - 2 b'X'y + b'X'Xb
@@ -133,6 +169,7 @@ class LeastSquares {
   }
 
   bool solve_naive(const std::vector<int>& set, const Penalty& penalty, double threshold, int max_sweeps, Monitor& monitor) {
+    for (const int j : set) seen_[j] = unknown;
     std::vector<int> active;
     for (int sweep = 0; sweep < max_sweeps;) {
       monitor.check();
@@ -204,6 +241,7 @@ class LeastSquares {
         const int j = compact_.members[m];
         const double step = compact_.coefficient[m] - b[j];
         g[j] = compact_.slope[m];
+        seen_[j] = unknown;
         if (step == 0) continue;
         b[j] = compact_.coefficient[m];
         if (whole_) continue;
@@ -212,8 +250,11 @@ class LeastSquares {
       }
       if (!solved) return false;
       if (whole_) return true;  // the caller's check of all columns costs next to nothing
-      for (const int j : set)
-        if (slot_[j] < 0) g[j] = columns_.dot(j, stored_) + shift_ * mean_[j];
+      for (const int j : set) {
+        if (slot_[j] >= 0) continue;
+        g[j] = columns_.dot(j, stored_) + shift_ * mean_[j];
+        seen_[j] = unknown;
+      }
       if (!admit_violators(set, penalty)) return true;
     }
   }
@@ -222,6 +263,12 @@ class LeastSquares {
   const VectorXd& root_;  // sqrt(w)
   const VectorXd& curvature_;
   VectorXd stored_, mean_, start_;  // start_ = X'y
+  // Where r had gone, as the length of its way, when g_j was computed; unknown: somewhere between two places.
+  static constexpr double unknown = -std::numeric_limits<double>::max();
+  VectorXd seen_, last_, length_;
+  VectorXd limit_of_;
+  double gone_ = 0;
+  std::vector<int> beyond_, stale_;
   double shift_ = 0, y_mean_ = 0, limit_ = infinity;
   bool covariance_ = false, whole_ = false;
   MatrixXd gram_;          // all inner products, when `whole_`

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/base/types.h"
+#include "core/linalg/engine.h"
 
 namespace granary::lasso_detail {
 
@@ -58,7 +59,11 @@ class DenseColumns {
   Index cols() const { return x_.cols(); }
   double work_per_column() const { return static_cast<double>(rows()); }
 
-  double dot(Index j, const VectorXd& u) const { return x_.col(j).dot(u); }
+  double dot(Index j, const VectorXd& u) const {
+    double out = 0;
+    inner(x_.data() + rows() * j, 1, u.data(), &out);
+    return out;
+  }
   void axpy(Index j, double a, VectorXd& u) const { u.noalias() += a * x_.col(j); }
   void axpy_weighted(Index j, double a, const VectorXd& w, VectorXd& u) const {
     u.array() += a * (w.array() * x_.col(j).array());
@@ -82,9 +87,23 @@ class DenseColumns {
     second = t0 + t1;
   }
   void all_dots(const VectorXd& u, VectorXd& out) const { out.noalias() = x_.transpose() * u; }
+  // The same of the columns in `which`, ascending: neighbours go together.
+  void some_dots(const std::vector<int>& which, const VectorXd& u, VectorXd& out) const {
+    for (std::size_t k = 0; k < which.size();) {
+      std::size_t end = k + 1;
+      while (end < which.size() && which[end] == which[end - 1] + 1) ++end;
+      const Index from = which[k], count = static_cast<Index>(end - k);
+      out.segment(from, count).setZero();
+      inner(x_.data() + rows() * from, count, u.data(), out.data() + from);
+      k = end;
+    }
+  }
   // Inner products of column j with the columns in `with`.
   void gram_row(Index j, const std::vector<int>& with, VectorXd&, double* out) const {
-    for (std::size_t k = 0; k < with.size(); ++k) out[k] = x_.col(j).dot(x_.col(with[k]));
+    for (std::size_t k = 0; k < with.size(); ++k) {
+      out[k] = 0;
+      inner(x_.data() + rows() * with[k], 1, x_.data() + rows() * j, out + k);
+    }
   }
   // out(k, l) = sum_i v_i (x_ij - mean_j)(x_ik - mean_k) for k in `with` and the l-th j in `fresh`; the means are those under v,
   // which sums to v_sum. A few columns at a time, so that they stay in the cache while the others go by.
@@ -124,6 +143,11 @@ class DenseColumns {
   Standardization standardization;
 
  private:
+  // Products of some columns with u are added to out.
+  void inner(const double* a, Index count, const double* u, double* out) const {
+    engine().gemv('T', static_cast<int>(rows()), static_cast<int>(count), 1, a, static_cast<int>(rows()), u, 1, out, 1);
+  }
+
   MatrixXd x_;
 };
 
@@ -195,6 +219,9 @@ class SparseColumns {
   }
   void all_dots(const VectorXd& u, VectorXd& out) const {
     for (Index j = 0; j < cols(); ++j) out[j] = dot(j, u);
+  }
+  void some_dots(const std::vector<int>& which, const VectorXd& u, VectorXd& out) const {
+    for (const int j : which) out[j] = dot(j, u);
   }
   void gram_row(Index j, const std::vector<int>& with, VectorXd& work, double* out) const {
     if (work.size() != rows_) work = VectorXd::Zero(rows_);

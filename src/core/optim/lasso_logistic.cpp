@@ -26,6 +26,7 @@ class Logistic {
       : columns_(columns), y_(y), weights_(setup.weights), with_intercept_(options.intercept), eta_(setup.offset) {
     const Index p = columns.cols(), n = columns.rows();
     b = g = VectorXd::Zero(p);
+    for (Index j = 0; j < p; ++j) all_.push_back(static_cast<int>(j));
     mean_ = curvature_ = VectorXd::Zero(p);
     // Sparse columns are cheap to sweep over, and their weighted products as dear as dense ones: keeping these does not pay.
     limit_ = Columns::centred ? std::min(4000.0, 2 * columns.work_per_column()) : 0;
@@ -145,6 +146,11 @@ class Logistic {
   double loss() const { return loss_; }
   double null_loss() const { return null_loss_ - saturated_; }
   double dev_ratio() const { return null_loss_ > saturated_ ? 1 - (loss_ - saturated_) / (null_loss_ - saturated_) : 0; }
+  const std::vector<int>& refresh(const Penalty&) {
+    refresh();
+    return all_;
+  }
+  const std::vector<int>& reach(double, const VectorXd&) { return all_; }
   double gap(const Penalty&) const { return Convergence::unknown; }
 
   double intercept() const {  // that of centred columns
@@ -319,6 +325,7 @@ class Logistic {
   std::vector<int> candidates_, touched_, slot_;
   std::vector<char> in_sight_;  // in the set being solved for, so that g is up to date
   Compact products_;            // under the weights v_
+  std::vector<int> all_;
 };
 
 template <class Columns, class Design>

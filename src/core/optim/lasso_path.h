@@ -5,6 +5,8 @@
 //   VectorXd b, g;  double y_variance;  int sweeps;
 //   bool solve(const std::vector<int>& set, const Penalty&, double threshold, int max_sweeps, Monitor&);
 //   void refresh();                       g for all columns, from b
+//   const std::vector<int>& refresh(const Penalty&);     the columns that may violate the conditions, ascending, and g for them
+//   const std::vector<int>& reach(level, factor);        those where |g_j| may be level * factor or more, and g for them
 //   void extrapolate(set, earlier b, earlier intercept, ratio, const Penalty&);    b + ratio (b - earlier), as a start
 //   double loss(), dev_ratio(), gap(const Penalty&), intercept(), raw_intercept();
 #pragma once
@@ -92,6 +94,12 @@ struct Compact {
     slope.conservativeResize(room);
   }
 
+  void add(double step, Index m) {  // to the slopes, that column's products
+    const double one = 1;
+    engine().gemv('N', static_cast<int>(members.size()), 1, step, products.col(m).data(), static_cast<int>(products.rows()), &one,
+                  1, slope.data(), 1);
+  }
+
   double sweep(const Penalty& penalty) {  // the largest decrease a coordinate brought
     const Index k = static_cast<Index>(members.size());
     double largest = 0;
@@ -102,7 +110,7 @@ struct Compact {
       if (next == now) continue;
       const double step = next - now;
       coefficient[m] = next;
-      slope.head(k).noalias() -= step * products.col(m).head(k);
+      add(-step, m);
       largest = std::max(largest, a * step * step);
     }
     return largest;
@@ -157,7 +165,7 @@ struct Compact {
       }
       for (Index s = 0; s < size; ++s) {
         const double next = s == stops ? wall : coefficient[live[s]] + length * step[s];
-        slope.head(k).noalias() -= (next - coefficient[live[s]]) * products.col(live[s]).head(k);
+        add(coefficient[live[s]] - next, live[s]);
         coefficient[live[s]] = next;
       }
       if (stops < 0) break;
@@ -196,8 +204,8 @@ struct Compact {
     const Index k = static_cast<Index>(members.size());
     MatrixXd coefficients(k, depth + 1), slopes(k, depth + 1);
     Index kept = 0;
-    // A factorisation costs some k/3 sweeps of the live coordinates.
-    const int patience = 5 + static_cast<int>(members.size() / 8);
+    // A factorisation of the live coordinates costs some k/3 sweeps of these, but what it spares are sweeps over all members.
+    const int patience = 4 + static_cast<int>(members.size() / 16);
     bool newton_works = true;
     for (int done = 1; done <= max_sweeps; ++done) {
       monitor.check();
@@ -326,20 +334,19 @@ bool solve_step(Model& model, const Penalty& penalty, const VectorXd& variance, 
     monitor.check();
     const int left = options.max_iter - (model.sweeps - first_sweep);
     const bool solved = left > 0 && model.solve(set, penalty, threshold, left, monitor);
-    model.refresh();
     bool grew = false;
     residual = 0;
-    for (Index j = 0; j < p; ++j) {
+    for (const int j : model.refresh(penalty)) {
       if (model.b[j] != 0 && !in_set[j]) {  // a column whose products are kept may move without being called
         in_set[j] = 1;
-        set.push_back(static_cast<int>(j));
+        set.push_back(j);
       }
       const double violation = penalty.violation(j, model.b[j], model.g[j]);
       if (violation == 0) continue;
       residual = std::max(residual, violation / (std::sqrt(variance[j]) * unit));
       if (!in_set[j] && violation > options.tol * std::sqrt(variance[j]) * unit) {
         in_set[j] = 1;
-        set.push_back(static_cast<int>(j));
+        set.push_back(j);
         grew = true;
       }
     }
@@ -407,11 +414,11 @@ LassoPath run_path(Model& model, const Setup& setup, const Standardization& colu
     monitor.progress(static_cast<double>(k) / static_cast<double>(grid.size()));
     penalty.set(grid[k], options.alpha, setup.factor);
     const double strong = options.alpha * (2 * grid[k] - previous);
-    for (Index j = 0; j < p; ++j) {
+    for (const int j : model.reach(strong, setup.factor)) {
       if (in_set[j] || setup.factor[j] == infinity) continue;
       if (std::abs(model.g[j]) >= strong * setup.factor[j]) {
         in_set[j] = 1;
-        set.push_back(static_cast<int>(j));
+        set.push_back(j);
       }
     }
     const VectorXd b_last = model.b;

@@ -73,6 +73,28 @@ TEST("every engine multiplies, from both sides and transposed") {
   }
 }
 
+TEST("products with a vector do not depend on where it lies in memory, nor on how many columns go together") {
+  const Restore restore;
+  for (const std::string& name : engine_names()) {
+    use_engine(name);
+    for (const Index n : {1, 3, 4, 15, 16, 17, 37, 130}) {
+      const MatrixXd a = filled(n, 9, 0);
+      const VectorXd x = filled(n, 1, 1), want = a.transpose() * x;
+      for (const Index shift : {1, 2, 3}) {
+        MatrixXd room = MatrixXd::Zero(n + 5, 9);
+        room.middleRows(shift, n) = a;
+        VectorXd late(n + 5);
+        late.segment(shift, n) = x;
+        const VectorXd found = room.middleRows(shift, n).transpose() * late.segment(shift, n);
+        if (name != "r") CHECK(found == want);
+        CHECK_NEAR(distance(found, plain_product(a.transpose(), x)), 0, 1e-13 * static_cast<double>(n));
+      }
+      const VectorXd some = a.middleCols(2, 3).transpose() * x;
+      if (name != "r") CHECK(some == want.segment(2, 3));
+    }
+  }
+}
+
 TEST("every engine solves triangles of all kinds") {
   const Restore restore;
   for (const std::string& name : engine_names()) {

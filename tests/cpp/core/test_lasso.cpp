@@ -160,6 +160,34 @@ TEST("lasso paths satisfy the documented objective's optimality conditions, in e
   }
 }
 
+TEST("columns that are not looked at satisfy the optimality conditions too, at every penalty") {
+  Monitor monitor;
+  for (const Index p : {400, 3000}) {
+    const Data d = make_data(50, p, 21);
+    const Data sparse = [&] {
+      Data out = d;
+      out.x = MatrixXd(sparse_design(50, p, 22));
+      return out;
+    }();
+    for (const auto update : {LassoUpdate::automatic, LassoUpdate::naive}) {
+      for (const bool plain : {true, false}) {
+        LassoOptions o;
+        o.update = update;
+        o.n_lambda = 60;
+        o.lambda_min_ratio = 0.005;
+        if (!plain) {
+          o.alpha = 0.7;
+          o.standardize = false;
+          Draw draw{6};
+          o.weights = draw.matrix(50, 1).cwiseAbs();
+        }
+        check_path(d, o, lasso(d.x, d.y, o, monitor), false);
+        check_path(sparse, o, lasso(SparseMatrix(sparse.x.sparseView()), sparse.y, o, monitor), false);
+      }
+    }
+  }
+}
+
 TEST("the lasso has the closed forms of orthogonal designs, ridge and least squares") {
   Monitor monitor;
   LassoOptions o;
