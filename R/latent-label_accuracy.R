@@ -22,7 +22,7 @@
 #' `label_accuracy()` for the error of the labels that comes from estimating the model; the entropy and the mean uncertainty in its summary, which other packages
 #' print, say how fuzzy labels would be even if the model were known. `label_simulate()` to check the asymptotics at your \eqn{n}.
 #'
-#' @param object A mixture: a fit of [em_fit()], of `mclust::Mclust()` or `flexmix::flexmix()` (normal, Poisson or binary rows, without covariates), or a list with `family`
+#' @param object A mixture: a fit of [em_fit()] or [spectral_mixture()] (`polish` it first: the errors are those of maximum likelihood and Bayes), of `mclust::Mclust()` or `flexmix::flexmix()` (normal, Poisson or binary rows, without covariates), or a list with `family`
 #'   (`"gaussian"`, `"poisson"`, `"exponential"`, `"categorical"`), `share`, `means` (one row per component: means, rates, or probabilities item by item),
 #'   for Gaussian rows `covariance` (a list, one matrix, or one variance) and its `type`, and for categorical rows `levels`; or a list with functions
 #'   `score(x, k)` (a matrix, one row per row of `x`) and `log_joint(x, k)`, and `k`.
@@ -132,9 +132,10 @@ label_model <- function(object, known = character()) {
     if (object$family == "multinomial") not_for(object, "label_accuracy()", "rows of different totals have no common law")
     return(label_core(object$family, object$share, object$centers, object$covariance, object$covariance_type, lengths(object$items), known, object$n, object$items))
   }
+  if (inherits(object, "granary_spectral_mixture")) return(label_from_spectral(object, known))
   if (inherits(object, "Mclust")) return(label_from_mclust(object, known))
   if (inherits(object, "flexmix")) return(label_from_flexmix(object, known))
-  if (!is.list(object)) fail_input("object", "a fit of em_fit(), Mclust() or flexmix(), or a list with family, share and means", describe(object))
+  if (!is.list(object)) fail_input("object", "a fit of em_fit(), spectral_mixture(), Mclust() or flexmix(), or a list with family, share and means", describe(object))
   family <- check_choice(object$family, c("gaussian", "poisson", "exponential", "categorical"), "family")
   means <- as.matrix(check_rows(object$means, "means"))
   k <- nrow(means)
@@ -173,6 +174,23 @@ label_core <- function(family, share, means, covariance, type, levels, known, n,
                                  gaussian = list(means = if (gaussian) unname(means) else matrix(0, 0L, 0L), covariance = if (gaussian) lapply(unname(covariance), unname) else list()),
                                  table = if (gaussian) matrix(0, 0L, 0L) else unname(means)))
   list(core = core, names = names, k = k, columns = p, n = n, variables = columns, items = items, named = colnames(means))
+}
+
+label_from_spectral <- function(object, known) {
+  check_fit(object)
+  reason <- switch(object$model, topic = "documents of different lengths have no common law", lda = "documents have shares of topics, not labels", hmm = "the theory is not one of sequences",
+                   ica = "independent components have no labels")
+  if (!is.null(reason)) not_for(object, "label_accuracy()", reason)
+  d <- ncol(object$means)
+  if (object$model == "latent_class") {
+    return(label_core("categorical", object$share, object$means, NULL, NULL, lengths(object$items), known, object$n, object$items))
+  }
+  if (object$model == "gmm" && object$k > 1L) {
+    cli::cli_inform("The common variance of the model is treated as one of each component, so the error is an upper bound.")
+  }
+  spherical <- object$model %in% c("gmm", "gmm_hetero")
+  covariance <- if (spherical) lapply(rep_len(unname(object$noise_var), object$k), diag, nrow = d) else object$covariance
+  label_core("gaussian", object$share, object$means, covariance, if (spherical) "spherical" else "diagonal", integer(), known, object$n)
 }
 
 label_from_mclust <- function(object, known) {

@@ -12,7 +12,7 @@
 #' `source = "reference"` the number to compare with is not the paper's but one of our own making, such as that of a prototype; such claims are
 #' counted apart. A number within a tolerance as large as itself is not counted as agreement
 #' but among those that cannot be compared.
-#' The variable `extended` tells the script whether the long runs are wanted.
+#' The variable `extended` tells the script whether the long runs are wanted; then every claim is printed as it comes.
 #'
 #' @section Which method when:
 #' `reproduce(key)` for one paper, `reproduce("all")` for a table of all of them; [errata()] for what a paper prints wrongly.
@@ -85,7 +85,7 @@ print.granary_reproductions <- function(x, ...) {
 }
 
 run_reproduction <- function(file, key, extended = FALSE) {
-  claims <- claim_collector()
+  claims <- claim_collector(aloud = extended)
   script <- new.env(parent = standard_environment())
   script$claim <- claims$claim
   script$extended <- extended
@@ -124,7 +124,7 @@ standard_environment <- function() {
   everything
 }
 
-claim_collector <- function() {
+claim_collector <- function(aloud = FALSE) {
   rows <- list()
   claim <- function(text, paper, ours, tolerance, note = "", source = "paper") {
     text <- check_string(text, "text")
@@ -143,12 +143,16 @@ claim_collector <- function() {
       note <- paste0(note, if (nzchar(note)) "; ", "within a tolerance as wide as the number itself, which is no agreement")
     }
     rows[[length(rows) + 1L]] <<- data.frame(claim = text, paper = paper, ours = ours, tolerance = tolerance, agrees = agrees, source = source, note = note)
+    if (aloud) cli::cat_line(claim_mark(agrees), "  ", text, ": paper ", claim_number(paper), ", ours ", claim_number(ours))
     invisible(rows[[length(rows)]]$agrees)
   }
   none <- data.frame(claim = character(), paper = double(), ours = double(), tolerance = double(), agrees = logical(), source = character(),
                      note = character())
   list(claim = claim, table = function() do.call(rbind, c(list(none), rows)))
 }
+
+claim_mark <- function(agrees) ifelse(is.na(agrees), "?", ifelse(agrees, cli::symbol$tick, cli::symbol$cross))
+claim_number <- function(value) ifelse(is.na(value), "-", formatC(value, digits = 4L, format = "g"))
 
 #' @export
 print.granary_reproduction <- function(x, ...) {
@@ -159,10 +163,8 @@ print.granary_reproduction <- function(x, ...) {
     cli::cat_line("The script makes no claim.")
     return(invisible(x))
   }
-  mark <- ifelse(is.na(x$agrees), "?", ifelse(x$agrees, cli::symbol$tick, cli::symbol$cross))
-  number <- function(value) ifelse(is.na(value), "-", formatC(value, digits = 4L, format = "g"))
   columns <- list(
-    c("", mark), c("paper", number(x$paper)), c("ours", number(x$ours)), c("tolerance", number(x$tolerance)), c("claim", paste0(x$claim, ifelse(x$source == "reference", " [reference]", "")))
+    c("", claim_mark(x$agrees)), c("paper", claim_number(x$paper)), c("ours", claim_number(x$ours)), c("tolerance", claim_number(x$tolerance)), c("claim", paste0(x$claim, ifelse(x$source == "reference", " [reference]", "")))
   )
   columns[1:4] <- lapply(columns[1:4], function(column) formatC(column, width = max(nchar(column, "width"))))
   cli::cat_line(do.call(paste, c(columns, sep = "  ")))

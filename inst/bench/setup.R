@@ -14,3 +14,18 @@ cpu <- function(code) {
   t[["user.self"]] + t[["sys.self"]]
 }
 has <- function(name) requireNamespace(name, quietly = TRUE)
+# The mean of several runs where one is too short for the clock.
+timed <- function(code, times = 1L) {
+  expr <- substitute(code)
+  frame <- parent.frame()
+  cpu(for (i in seq_len(times)) eval(expr, frame)) / times
+}
+# A function that notes and prints rows of setting, method, seconds, ratio to ours, and a value with many digits; without arguments it gives the table.
+value_table <- function() {
+  rows <- list()
+  function(setting, method, seconds, ours, value) {
+    if (missing(setting)) return(do.call(rbind, rows))
+    rows[[length(rows) + 1L]] <<- data.frame(setting = setting, method = method, seconds = seconds, ratio = seconds / ours, value = formatC(value, digits = 9L, format = "g"))
+    print(rows[[length(rows)]], row.names = FALSE)
+  }
+}

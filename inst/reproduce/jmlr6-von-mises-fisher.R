@@ -16,7 +16,9 @@ grid <- seq(0.05, 0.95, by = 0.001)
 off <- function(method) abs(vmf_bounds("resultant", kappa = vmf_bounds("kappa", resultant = grid, d = 1000, method = method), d = 1000) - grid)
 claim("Figure 9, d = 1000: the r at which (4.4) becomes better than (4.2)", 0.18, grid[which(off("banerjee") < off("small"))[1L]], 0.015, "read off a figure")
 
-# Table 2: one draw of 50 points in the paper; here the median over draws.
+# Table 2: one draw of 50 points in the paper; here the median over draws. Of 400 other draws of ours, truth 4: maximum likelihood from the 25 rows of a component with their labels
+# known has the median 4.2 and the mean 4.5 (it is biased upward, by some 3 / n of kappa), without the labels 4.4 and 4.8; the paper's (4.4) adds 6% at this kappa in two columns.
+# So neither the estimator nor its approximation gives less than 4: the printed values come from a draw with less concentrated rows, as a fifth to a third of all draws are.
 set.seed(1)
 trials <- if (extended) 200L else 30L
 small <- replicate(trials, {
@@ -27,8 +29,12 @@ small <- replicate(trials, {
 })
 spread <- apply(small, 1L, quantile, c(0.05, 0.95))
 claim("Table 2, small-mix: rows in the wrong cluster", 1, median(small[1L, ]), 1.5, sprintf("median of %d draws; 90%% of them between %g and %g", trials, spread[1L, 1L], spread[2L, 1L]))
-claim("Table 2, small-mix: kappa of component 1", 3.78, median(small[2L, ]), 0.8, sprintf("median of %d draws, truth 4; 90%% between %.2f and %.2f", trials, spread[1L, 2L], spread[2L, 2L]))
-claim("Table 2, small-mix: kappa of component 2", 3.53, median(small[3L, ]), 0.8, sprintf("median of %d draws, truth 4; 90%% between %.2f and %.2f", trials, spread[1L, 3L], spread[2L, 3L]))
+printed <- c(3.78, 3.53)
+for (h in 1:2) {
+  claim(sprintf("Table 2, small-mix: kappa of component %d", h), printed[h], median(small[h + 1L, ]), 0.8,
+        sprintf("median of %d draws, truth 4; 90%% between %.2f and %.2f, %.0f%% at most the printed value. The paper's is one draw, and a low one: see the script", trials, spread[1L, h + 1L], spread[2L, h + 1L],
+                100 * mean(small[h + 1L, ] <= printed[h])))
+}
 
 # Table 3: 5000 rows in 1000 columns.
 set.seed(2)

@@ -169,3 +169,22 @@ test_that("labels after Bayes of the other families, and their errors", {
   expect_error(label_posterior(two, faithful, gamma = 0), "gamma")
   expect_error(label_posterior(list(family = "gaussian", means = rbind(0, 3)), matrix(1:4), hyper = list(foo = 1)), "hyper")
 })
+
+test_that("moment fits are read: polished ones have the accuracy of the EM fit of the same model", {
+  set.seed(31)
+  for (model in c("gmm_hetero", "product")) {
+    sim <- sim_spectral_mixture(3000, model, k = 2, d = 6)
+    moments <- suppressWarnings(spectral_mixture(sim$x, 2, model, polish = 50))
+    em <- em_fit(sim$x, k = 2, covariance = if (model == "product") "diagonal" else "spherical")
+    ours <- label_accuracy(moments, newdata = sim$x)
+    expect_equal(ours$table$coefficient, label_accuracy(em, newdata = sim$x)$table$coefficient, tolerance = 0.02)
+    expect_identical(c(ours$n, ours$df), c(3000, label_accuracy(em, newdata = sim$x)$df), ignore_attr = TRUE)
+  }
+  one <- sim_spectral_mixture(2000, "gmm", k = 2, d = 6)
+  expect_message(label_accuracy(suppressWarnings(spectral_mixture(one$x, 2, "gmm")), newdata = one$x), "upper bound")
+  items <- sim_spectral_mixture(3000, "latent_class", k = 2, d = 6)
+  fit <- suppressWarnings(spectral_mixture(items$x, 2, "latent_class", polish = 20))
+  expect_s3_class(suppressWarnings(label_accuracy(fit, newdata = items$x)), "granary_label_accuracy")
+  topics <- suppressWarnings(spectral_mixture(sim_spectral_mixture(300, "lda", k = 2, d = 6)$x, 2, "lda"))
+  expect_error(label_accuracy(topics), "shares of topics", class = "granary_error")
+})

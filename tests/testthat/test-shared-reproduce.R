@@ -34,10 +34,12 @@ test_that("a claim without comparison needs a reason, and a broken script says w
 test_that("scripts see granary, R and `extended`, but nothing of the session", {
   assign("granary_test_variable", 1, envir = globalenv())
   on.exit(rm("granary_test_variable", envir = globalenv()))
-  result <- run(c('claim("hidden", FALSE, exists("granary_test_variable"), 0)', 'claim("long", TRUE, extended, 0)',
+  said <- capture.output(result <- run(c('claim("hidden", FALSE, exists("granary_test_variable"), 0)', 'claim("long", TRUE, extended, 0)',
                   'claim("stats", 2, median(c(1, 2, 3)), 0)', 'claim("own", TRUE, is.function(granary_catalog), 0)',
-                  'claim("data", 30, nrow(attitude), 0)'), extended = TRUE)
+                  'claim("data", 30, nrow(attitude), 0)'), extended = TRUE))
   expect_true(all(result$agrees))
+  expect_match(said[5L], "data: paper +30, ours +30")  # the long runs say each claim as it comes
+  expect_silent(run('claim("one", 1, 1, 0)'))
 })
 
 test_that("the session's random numbers are left as they were", {

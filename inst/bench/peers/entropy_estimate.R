@@ -8,17 +8,7 @@
 # that, is R: arguments are checked, counts tabulated, and a fit with its call and its seal is made. That stays. So the goal of ten times is met against NSB, not there.
 source(file.path(dirname(sub("^--file=", "", grep("^--file=", commandArgs(FALSE), value = TRUE)[1L])), "..", "setup.R"))
 
-rows <- list()
-note <- function(setting, method, seconds, ours, value) {
-  rows[[length(rows) + 1L]] <<- data.frame(setting = setting, method = method, seconds = seconds, ratio = seconds / ours, value = formatC(value, digits = 9L, format = "g"))
-  print(rows[[length(rows)]], row.names = FALSE)
-}
-# The mean of several runs where one is too short for the clock.
-timed <- function(code, times = 1L) {
-  expr <- substitute(code)
-  frame <- parent.frame()
-  cpu(for (i in seq_len(times)) eval(expr, frame)) / times
-}
+note <- value_table()
 
 nsb_in_r <- function(y) {
   a <- length(y)
@@ -61,4 +51,4 @@ for (setting in names(settings)) {
     if (has("iNEXT")) note(setting, "iNEXT::DataInfo(), coverage", timed(info <- iNEXT::DataInfo(y[y > 0])), seconds, info$SC)
   }
 }
-saveRDS(do.call(rbind, rows), output)
+saveRDS(note(), output)

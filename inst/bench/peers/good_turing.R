@@ -5,16 +5,7 @@
 # occurrence of every distinct count and makes the table of counts anew, as a user without the formulas of the paper would; its value must be the same.
 source(file.path(dirname(sub("^--file=", "", grep("^--file=", commandArgs(FALSE), value = TRUE)[1L])), "..", "setup.R"))
 
-rows <- list()
-note <- function(setting, method, seconds, ours, value) {
-  rows[[length(rows) + 1L]] <<- data.frame(setting = setting, method = method, seconds = seconds, ratio = seconds / ours, value = formatC(value, digits = 9L, format = "g"))
-  print(rows[[length(rows)]], row.names = FALSE)
-}
-timed <- function(code, times = 1L) {
-  expr <- substitute(code)
-  frame <- parent.frame()
-  cpu(for (i in seq_len(times)) eval(expr, frame)) / times
-}
+note <- value_table()
 
 # Absolute discounting of counts up to tau with a fixed discount.
 refits <- function(y, discount, tau) {
@@ -54,4 +45,4 @@ for (size in list(c(5e3, 1e3), c(5e6, 1e6))) {
   note(setting, "unigram_model(), log-loss", seconds, seconds, law$log_loss)
   note(setting, "refits in R, log-loss", timed(loss <- refits(y, 0.5, tau)), seconds, loss)
 }
-saveRDS(do.call(rbind, rows), output)
+saveRDS(note(), output)

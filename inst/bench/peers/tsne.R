@@ -34,7 +34,7 @@ compare <- function(setting, x, iterations = 1000, printed = TRUE) {
 set.seed(1)
 compare("ten groups, 1e4 x 50", groups(1e4))
 compare("closed curve, 1e4 x 20", curve(1e4))
-if (extended) compare("ten groups, 1e5 x 50, 500 iterations", groups(1e5), 500, FALSE)
+if (extended) compare("ten groups, 1e5 x 50, 300 iterations", groups(1e5), 300, FALSE)
 
 set.seed(2)
 half <- NA
