@@ -293,16 +293,44 @@ core_nearest_own <- function(n, distance, k, progress) {
     .Call(`_granary_core_nearest_own`, n, distance, k, progress)
 }
 
+core_shapes <- function(parts) {
+    .Call(`_granary_core_shapes`, parts)
+}
+
+core_kernel_elm <- function(x, y, options, seed, progress) {
+    .Call(`_granary_core_kernel_elm`, x, y, options, seed, progress)
+}
+
+core_kernel_elm_values <- function(x, centers, beta, gamma) {
+    .Call(`_granary_core_kernel_elm_values`, x, centers, beta, gamma)
+}
+
+core_elm <- function(x, y, options, seed, progress) {
+    .Call(`_granary_core_elm`, x, y, options, seed, progress)
+}
+
+core_elm_values <- function(x, fit) {
+    .Call(`_granary_core_elm_values`, x, fit)
+}
+
+core_plain_classifier <- function(x, y, options, seed, progress) {
+    .Call(`_granary_core_plain_classifier`, x, y, options, seed, progress)
+}
+
+core_plain_probabilities <- function(x, fit, threads, progress) {
+    .Call(`_granary_core_plain_probabilities`, x, fit, threads, progress)
+}
+
 core_boost <- function(x, data, options, learner, seed, progress) {
     .Call(`_granary_core_boost`, x, data, options, learner, seed, progress)
 }
 
-core_boost_score <- function(x, trees, alpha, last, threads, progress) {
-    .Call(`_granary_core_boost_score`, x, trees, alpha, last, threads, progress)
+core_boost_score <- function(x, trees, rounds, last, threads, progress) {
+    .Call(`_granary_core_boost_score`, x, trees, rounds, last, threads, progress)
 }
 
-core_boost_staged <- function(x, trees, alpha, last, threads, progress) {
-    .Call(`_granary_core_boost_staged`, x, trees, alpha, last, threads, progress)
+core_boost_staged <- function(x, trees, rounds, last, threads, progress) {
+    .Call(`_granary_core_boost_staged`, x, trees, rounds, last, threads, progress)
 }
 
 core_answer_score <- function(answers, alpha, classes, real, last) {
@@ -311,6 +339,14 @@ core_answer_score <- function(answers, alpha, classes, real, last) {
 
 core_answer_staged <- function(answers, alpha, classes, real, last) {
     .Call(`_granary_core_answer_staged`, answers, alpha, classes, real, last)
+}
+
+core_boost_kernels <- function(kernels, y, options, progress) {
+    .Call(`_granary_core_boost_kernels`, kernels, y, options, progress)
+}
+
+core_smallest_share <- function(k) {
+    .Call(`_granary_core_smallest_share`, k)
 }
 
 core_boost_condition <- function(condition, data, progress) {
@@ -325,8 +361,132 @@ core_potential <- function(votes, rounds, baseline, eta) {
     .Call(`_granary_core_potential`, votes, rounds, baseline, eta)
 }
 
+core_vote_outcomes <- function(rounds, baseline) {
+    .Call(`_granary_core_vote_outcomes`, rounds, baseline)
+}
+
+core_random_votes <- function(rounds, baseline, n_draws, seed) {
+    .Call(`_granary_core_random_votes`, rounds, baseline, n_draws, seed)
+}
+
 core_boost_bound <- function(what, k, edge, other, numbers_given) {
     .Call(`_granary_core_boost_bound`, what, k, edge, other, numbers_given)
+}
+
+core_co_boost <- function(views, y, weights, options, seed, progress) {
+    .Call(`_granary_core_co_boost`, views, y, weights, options, seed, progress)
+}
+
+core_co_boost_scores <- function(model, views, ask, progress) {
+    .Call(`_granary_core_co_boost_scores`, model, views, ask, progress)
+}
+
+core_late_fusion <- function(data, weights, folds, options, seed, progress) {
+    .Call(`_granary_core_late_fusion`, data, weights, folds, options, seed, progress)
+}
+
+core_late_fusion_posterior <- function(model, views, threads, progress) {
+    .Call(`_granary_core_late_fusion_posterior`, model, views, threads, progress)
+}
+
+core_cv_linear <- function(x, y, options, progress) {
+    .Call(`_granary_core_cv_linear`, x, y, options, progress)
+}
+
+core_cv_linear_moment <- function(x, moments, options, progress) {
+    .Call(`_granary_core_cv_linear_moment`, x, moments, options, progress)
+}
+
+core_cv_linear_difference <- function(x, z, y, a, b, progress) {
+    .Call(`_granary_core_cv_linear_difference`, x, z, y, a, b, progress)
+}
+
+core_cv_linear_matrix <- function(x, options) {
+    .Call(`_granary_core_cv_linear_matrix`, x, options)
+}
+
+core_loss_moments <- function(mean, x, group, options) {
+    .Call(`_granary_core_loss_moments`, mean, x, group, options)
+}
+
+core_loss_moments_from <- function(below, at, above, h) {
+    .Call(`_granary_core_loss_moments_from`, below, at, above, h)
+}
+
+core_mean_moment <- function(moments, plan) {
+    .Call(`_granary_core_mean_moment`, moments, plan)
+}
+
+core_cv_plan <- function(plans) {
+    .Call(`_granary_core_cv_plan`, plans)
+}
+
+core_overlap_law <- function(n, n1) {
+    .Call(`_granary_core_overlap_law`, n, n1)
+}
+
+core_nadeau_bengio <- function(means, n1, n2, rho) {
+    .Call(`_granary_core_nadeau_bengio`, means, n1, n2, rho)
+}
+
+core_conservative <- function(first, second) {
+    .Call(`_granary_core_conservative`, first, second)
+}
+
+core_corrected_t <- function(difference, options) {
+    .Call(`_granary_core_corrected_t`, difference, options)
+}
+
+core_t_test <- function(estimate, variance, df, rope, level) {
+    .Call(`_granary_core_t_test`, estimate, variance, df, rope, level)
+}
+
+core_five_by_two <- function(difference, level) {
+    .Call(`_granary_core_five_by_two`, difference, level)
+}
+
+core_class_scores <- function(truth, predicted, weights, classes, beta) {
+    .Call(`_granary_core_class_scores`, truth, predicted, weights, classes, beta)
+}
+
+core_probability_scores <- function(prob, truth, weights) {
+    .Call(`_granary_core_probability_scores`, prob, truth, weights)
+}
+
+core_area_under_roc <- function(score, positive, weights) {
+    .Call(`_granary_core_area_under_roc`, score, positive, weights)
+}
+
+core_f_marginals <- function(p, options, progress) {
+    .Call(`_granary_core_f_marginals`, p, options, progress)
+}
+
+core_f_rows <- function(p, options, progress) {
+    .Call(`_granary_core_f_rows`, p, options, progress)
+}
+
+core_f_sample <- function(y, weights, options, progress) {
+    .Call(`_granary_core_f_sample`, y, weights, options, progress)
+}
+
+core_f_delta <- function(delta, none) {
+    .Call(`_granary_core_f_delta`, delta, none)
+}
+
+core_f_joint <- function(joint, size, none, beta) {
+    .Call(`_granary_core_f_joint`, joint, size, none, beta)
+}
+
+core_f_table <- function(y, weights, given, beta, empty, progress) {
+    .Call(`_granary_core_f_table`, y, weights, given, beta, empty, progress)
+}
+
+core_f_scores <- function(truth, chosen, weights, beta, empty) {
+    .Call(`_granary_core_f_scores`, truth, chosen, weights, beta, empty)
+}
+
+core_f_bounds <- function(what, m, expected) {
+    .Call(`_granary_core_f_bounds`, what, m, expected)
 }
 
 core_forest <- function(x, y, weights, options, seed, progress) {
@@ -347,6 +507,198 @@ core_forest_predict <- function(x, trees, to, threads, progress) {
 
 core_forest_leaves <- function(x, trees, threads, progress) {
     .Call(`_granary_core_forest_leaves`, x, trees, threads, progress)
+}
+
+core_group_levels <- function(counts, options, progress) {
+    .Call(`_granary_core_group_levels`, counts, options, progress)
+}
+
+core_level_counts <- function(level, label, weights, levels, classes) {
+    .Call(`_granary_core_level_counts`, level, label, weights, levels, classes)
+}
+
+core_level_cost <- function(counts, group, groups) {
+    .Call(`_granary_core_level_cost`, counts, group, groups)
+}
+
+core_partition_counts <- function(levels, k) {
+    .Call(`_granary_core_partition_counts`, levels, k)
+}
+
+core_level_divergence <- function(counts, share) {
+    .Call(`_granary_core_level_divergence`, counts, share)
+}
+
+core_level_bayes <- function(group, tables, classes, smooth) {
+    .Call(`_granary_core_level_bayes`, group, tables, classes, smooth)
+}
+
+core_hmm_fit <- function(x, begin, weights, options, seed, progress) {
+    .Call(`_granary_core_hmm_fit`, x, begin, weights, options, seed, progress)
+}
+
+core_hmm_loglik <- function(model, x, begin, threads, progress) {
+    .Call(`_granary_core_hmm_loglik`, model, x, begin, threads, progress)
+}
+
+core_hmm_states <- function(model, x, begin, threads, progress) {
+    .Call(`_granary_core_hmm_states`, model, x, begin, threads, progress)
+}
+
+core_hmm_draws <- function(model, lengths, seed) {
+    .Call(`_granary_core_hmm_draws`, model, lengths, seed)
+}
+
+core_hmm_classifier <- function(view, y, weights, options, seed, progress) {
+    .Call(`_granary_core_hmm_classifier`, view, y, weights, options, seed, progress)
+}
+
+core_hmm_class_scores <- function(member, view, threads, progress) {
+    .Call(`_granary_core_hmm_class_scores`, member, view, threads, progress)
+}
+
+core_skeleton_features <- function(frames, options) {
+    .Call(`_granary_core_skeleton_features`, frames, options)
+}
+
+core_method_table <- function(x, options) {
+    .Call(`_granary_core_method_table`, x, options)
+}
+
+core_method_pairs <- function(x, ranks, options, seed, progress) {
+    .Call(`_granary_core_method_pairs`, x, ranks, options, seed, progress)
+}
+
+core_method_profile <- function(x, maximize, at) {
+    .Call(`_granary_core_method_profile`, x, maximize, at)
+}
+
+core_row_weights <- function(x, size, kind, options) {
+    .Call(`_granary_core_row_weights`, x, size, kind, options)
+}
+
+core_rank_groups <- function(ranks, critical) {
+    .Call(`_granary_core_rank_groups`, ranks, critical)
+}
+
+core_range_quantile <- function(p, k) {
+    .Call(`_granary_core_range_quantile`, p, k)
+}
+
+core_range_upper <- function(q, k) {
+    .Call(`_granary_core_range_upper`, q, k)
+}
+
+core_multilabel <- function(x, y, options, seed, progress) {
+    .Call(`_granary_core_multilabel`, x, y, options, seed, progress)
+}
+
+core_multilabel_predict <- function(x, fit, ask, seed, progress) {
+    .Call(`_granary_core_multilabel_predict`, x, fit, ask, seed, progress)
+}
+
+core_nc_ensemble <- function(x, data, options, seed, progress) {
+    .Call(`_granary_core_nc_ensemble`, x, data, options, seed, progress)
+}
+
+core_nc_left_out <- function(x, data, options, seed, progress) {
+    .Call(`_granary_core_nc_left_out`, x, data, options, seed, progress)
+}
+
+core_nc_baseline <- function(x, data, options, seed, progress) {
+    .Call(`_granary_core_nc_baseline`, x, data, options, seed, progress)
+}
+
+core_nc_members <- function(x, model, progress) {
+    .Call(`_granary_core_nc_members`, x, model, progress)
+}
+
+core_tree_members <- function(x, trees, threads, progress) {
+    .Call(`_granary_core_tree_members`, x, trees, threads, progress)
+}
+
+core_weighted_medians <- function(members, vote) {
+    .Call(`_granary_core_weighted_medians`, members, vote)
+}
+
+core_ambiguity <- function(members, y, weights, progress) {
+    .Call(`_granary_core_ambiguity`, members, y, weights, progress)
+}
+
+core_variances <- function(members, repetitions, truth, progress) {
+    .Call(`_granary_core_variances`, members, repetitions, truth, progress)
+}
+
+core_gradient_parts <- function(members, y, lambda) {
+    .Call(`_granary_core_gradient_parts`, members, y, lambda)
+}
+
+core_nc_objective <- function(members, y, kappa) {
+    .Call(`_granary_core_nc_objective`, members, y, kappa)
+}
+
+core_span_merge <- function(table, systems, fields, progress) {
+    .Call(`_granary_core_span_merge`, table, systems, fields, progress)
+}
+
+core_span_vote <- function(field, prob, options, seed) {
+    .Call(`_granary_core_span_vote`, field, prob, options, seed)
+}
+
+core_span_once <- function(doc, field, score, once) {
+    .Call(`_granary_core_span_once`, doc, field, score, once)
+}
+
+core_span_match <- function(predicted, gold, fields, match, progress) {
+    .Call(`_granary_core_span_match`, predicted, gold, fields, match, progress)
+}
+
+core_span_agreement <- function(field, gold, fields) {
+    .Call(`_granary_core_span_agreement`, field, gold, fields)
+}
+
+core_span_features <- function(field, prob, fields, silence) {
+    .Call(`_granary_core_span_features`, field, prob, fields, silence)
+}
+
+core_span_curve <- function(score, correct, options) {
+    .Call(`_granary_core_span_curve`, score, correct, options)
+}
+
+core_span_curve_at <- function(curve, score) {
+    .Call(`_granary_core_span_curve_at`, curve, score)
+}
+
+core_span_curves <- function(field, score, gold, sizes, options) {
+    .Call(`_granary_core_span_curves`, field, score, gold, sizes, options)
+}
+
+core_span_curves_at <- function(curves, field, score) {
+    .Call(`_granary_core_span_curves_at`, curves, field, score)
+}
+
+core_span_hmm <- function(word, begin, start, end, options) {
+    .Call(`_granary_core_span_hmm`, word, begin, start, end, options)
+}
+
+core_span_hmm_extract <- function(word, begin, hmm, progress) {
+    .Call(`_granary_core_span_hmm_extract`, word, begin, hmm, progress)
+}
+
+core_logitboost <- function(x, y, weights, options, seed, progress) {
+    .Call(`_granary_core_logitboost`, x, y, weights, options, seed, progress)
+}
+
+core_logitboost_predict <- function(x, fit, rounds, threads, progress) {
+    .Call(`_granary_core_logitboost_predict`, x, fit, rounds, threads, progress)
+}
+
+core_meta_fit <- function(x, y, weights, options, seed, progress) {
+    .Call(`_granary_core_meta_fit`, x, y, weights, options, seed, progress)
+}
+
+core_meta_predict <- function(x, fit, threads, progress) {
+    .Call(`_granary_core_meta_predict`, x, fit, threads, progress)
 }
 
 core_transfer_forest <- function(x, label, options, seed, progress) {
@@ -865,6 +1217,38 @@ core_pdag_score <- function(graph, s, options) {
     .Call(`_granary_core_pdag_score`, graph, s, options)
 }
 
+core_bag_eigen <- function(bag, kernel, k, at) {
+    .Call(`_granary_core_bag_eigen`, bag, kernel, k, at)
+}
+
+core_boolean_check <- function(kernel) {
+    .Call(`_granary_core_boolean_check`, kernel)
+}
+
+core_boolean_margin <- function(x, label, options, progress) {
+    .Call(`_granary_core_boolean_margin`, x, label, options, progress)
+}
+
+core_boolean_scores <- function(x, coefficients, kernel, z, progress) {
+    .Call(`_granary_core_boolean_scores`, x, coefficients, kernel, z, progress)
+}
+
+core_boolean_rules <- function(support, coefficients, x, label, options, progress) {
+    .Call(`_granary_core_boolean_rules`, support, coefficients, x, label, options, progress)
+}
+
+core_boolean_bounds <- function(n, m, k_max) {
+    .Call(`_granary_core_boolean_bounds`, n, m, k_max)
+}
+
+core_boolean_typical <- function(x, label) {
+    .Call(`_granary_core_boolean_typical`, x, label)
+}
+
+core_sim_boolean <- function(m, n, options, seed) {
+    .Call(`_granary_core_sim_boolean`, m, n, options, seed)
+}
+
 core_budget_learn <- function(x, piece, kernel, state, options, progress) {
     .Call(`_granary_core_budget_learn`, x, piece, kernel, state, options, progress)
 }
@@ -1009,8 +1393,8 @@ core_kernel_diagonal <- function(x, kernel, threads, progress) {
     .Call(`_granary_core_kernel_diagonal`, x, kernel, threads, progress)
 }
 
-core_nystrom_error <- function(x, kernel, features, columns, seed, progress) {
-    .Call(`_granary_core_nystrom_error`, x, kernel, features, columns, seed, progress)
+core_nystrom_error <- function(x, kernel, features, options, seed, progress) {
+    .Call(`_granary_core_nystrom_error`, x, kernel, features, options, seed, progress)
 }
 
 core_nystrom_bound <- function(k, value, delta, spectral, beta, columns) {
@@ -1083,6 +1467,22 @@ core_sasb_bound <- function(n, b0, b1, progress) {
 
 core_separation_gap <- function(x, y, progress) {
     .Call(`_granary_core_separation_gap`, x, y, progress)
+}
+
+core_string_check <- function(options) {
+    .Call(`_granary_core_string_check`, options)
+}
+
+core_string_features <- function(objects, options, separator) {
+    .Call(`_granary_core_string_features`, objects, options, separator)
+}
+
+core_string_tokens <- function(texts, options) {
+    .Call(`_granary_core_string_tokens`, texts, options)
+}
+
+core_string_counts <- function(objects, options) {
+    .Call(`_granary_core_string_counts`, objects, options)
 }
 
 core_structured_svm <- function(problem, options, progress) {
@@ -1191,6 +1591,10 @@ core_boltzmann_draws <- function(n, couplings, fields, seed) {
 
 core_entropy_estimate <- function(counts, options, density, seed, progress) {
     .Call(`_granary_core_entropy_estimate`, counts, options, density, seed, progress)
+}
+
+core_count_summary <- function(counts) {
+    .Call(`_granary_core_count_summary`, counts)
 }
 
 core_entropy_curve <- function(mixture, at, what) {

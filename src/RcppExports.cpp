@@ -945,6 +945,85 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_kernel_elm
+SEXP core_kernel_elm(SEXP x, SEXP y, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_kernel_elm(SEXP xSEXP, SEXP ySEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type y(ySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_kernel_elm(x, y, options, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_kernel_elm_values
+SEXP core_kernel_elm_values(SEXP x, SEXP centers, SEXP beta, SEXP gamma);
+RcppExport SEXP _granary_core_kernel_elm_values(SEXP xSEXP, SEXP centersSEXP, SEXP betaSEXP, SEXP gammaSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type centers(centersSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type beta(betaSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type gamma(gammaSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_kernel_elm_values(x, centers, beta, gamma));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_elm
+SEXP core_elm(SEXP x, SEXP y, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_elm(SEXP xSEXP, SEXP ySEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type y(ySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_elm(x, y, options, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_elm_values
+SEXP core_elm_values(SEXP x, SEXP fit);
+RcppExport SEXP _granary_core_elm_values(SEXP xSEXP, SEXP fitSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type fit(fitSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_elm_values(x, fit));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_plain_classifier
+SEXP core_plain_classifier(SEXP x, SEXP y, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_plain_classifier(SEXP xSEXP, SEXP ySEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type y(ySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_plain_classifier(x, y, options, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_plain_probabilities
+SEXP core_plain_probabilities(SEXP x, SEXP fit, SEXP threads, SEXP progress);
+RcppExport SEXP _granary_core_plain_probabilities(SEXP xSEXP, SEXP fitSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type fit(fitSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_plain_probabilities(x, fit, threads, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_boost
 SEXP core_boost(SEXP x, SEXP data, SEXP options, SEXP learner, SEXP seed, SEXP progress);
 RcppExport SEXP _granary_core_boost(SEXP xSEXP, SEXP dataSEXP, SEXP optionsSEXP, SEXP learnerSEXP, SEXP seedSEXP, SEXP progressSEXP) {
@@ -1174,6 +1253,316 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_cv_linear
+SEXP core_cv_linear(SEXP x, SEXP y, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_cv_linear(SEXP xSEXP, SEXP ySEXP, SEXP optionsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type y(ySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_cv_linear(x, y, options, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_cv_linear_moment
+SEXP core_cv_linear_moment(SEXP x, SEXP moments, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_cv_linear_moment(SEXP xSEXP, SEXP momentsSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type moments(momentsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_cv_linear_moment(x, moments, options, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_cv_linear_difference
+SEXP core_cv_linear_difference(SEXP x, SEXP z, SEXP y, SEXP a, SEXP b, SEXP progress);
+RcppExport SEXP _granary_core_cv_linear_difference(SEXP xSEXP, SEXP zSEXP, SEXP ySEXP, SEXP aSEXP, SEXP bSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type z(zSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type y(ySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type a(aSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type b(bSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_cv_linear_difference(x, z, y, a, b, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_cv_linear_matrix
+SEXP core_cv_linear_matrix(SEXP x, SEXP options);
+RcppExport SEXP _granary_core_cv_linear_matrix(SEXP xSEXP, SEXP optionsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_cv_linear_matrix(x, options));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_loss_moments
+SEXP core_loss_moments(SEXP mean, SEXP x, SEXP group, SEXP options);
+RcppExport SEXP _granary_core_loss_moments(SEXP meanSEXP, SEXP xSEXP, SEXP groupSEXP, SEXP optionsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type mean(meanSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type group(groupSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_loss_moments(mean, x, group, options));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_loss_moments_from
+SEXP core_loss_moments_from(SEXP below, SEXP at, SEXP above, SEXP h);
+RcppExport SEXP _granary_core_loss_moments_from(SEXP belowSEXP, SEXP atSEXP, SEXP aboveSEXP, SEXP hSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type below(belowSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type at(atSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type above(aboveSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type h(hSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_loss_moments_from(below, at, above, h));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_mean_moment
+SEXP core_mean_moment(SEXP moments, SEXP plan);
+RcppExport SEXP _granary_core_mean_moment(SEXP momentsSEXP, SEXP planSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type moments(momentsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type plan(planSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_mean_moment(moments, plan));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_cv_plan
+SEXP core_cv_plan(SEXP plans);
+RcppExport SEXP _granary_core_cv_plan(SEXP plansSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type plans(plansSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_cv_plan(plans));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_overlap_law
+SEXP core_overlap_law(SEXP n, SEXP n1);
+RcppExport SEXP _granary_core_overlap_law(SEXP nSEXP, SEXP n1SEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type n(nSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type n1(n1SEXP);
+    rcpp_result_gen = Rcpp::wrap(core_overlap_law(n, n1));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_nadeau_bengio
+SEXP core_nadeau_bengio(SEXP means, SEXP n1, SEXP n2, SEXP rho);
+RcppExport SEXP _granary_core_nadeau_bengio(SEXP meansSEXP, SEXP n1SEXP, SEXP n2SEXP, SEXP rhoSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type means(meansSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type n1(n1SEXP);
+    Rcpp::traits::input_parameter< SEXP >::type n2(n2SEXP);
+    Rcpp::traits::input_parameter< SEXP >::type rho(rhoSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_nadeau_bengio(means, n1, n2, rho));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_conservative
+SEXP core_conservative(SEXP first, SEXP second);
+RcppExport SEXP _granary_core_conservative(SEXP firstSEXP, SEXP secondSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type first(firstSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type second(secondSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_conservative(first, second));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_corrected_t
+SEXP core_corrected_t(SEXP difference, SEXP options);
+RcppExport SEXP _granary_core_corrected_t(SEXP differenceSEXP, SEXP optionsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type difference(differenceSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_corrected_t(difference, options));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_t_test
+SEXP core_t_test(SEXP estimate, SEXP variance, SEXP df, SEXP rope, SEXP level);
+RcppExport SEXP _granary_core_t_test(SEXP estimateSEXP, SEXP varianceSEXP, SEXP dfSEXP, SEXP ropeSEXP, SEXP levelSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type estimate(estimateSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type variance(varianceSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type df(dfSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type rope(ropeSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type level(levelSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_t_test(estimate, variance, df, rope, level));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_five_by_two
+SEXP core_five_by_two(SEXP difference, SEXP level);
+RcppExport SEXP _granary_core_five_by_two(SEXP differenceSEXP, SEXP levelSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type difference(differenceSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type level(levelSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_five_by_two(difference, level));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_class_scores
+SEXP core_class_scores(SEXP truth, SEXP predicted, SEXP weights, SEXP classes, SEXP beta);
+RcppExport SEXP _granary_core_class_scores(SEXP truthSEXP, SEXP predictedSEXP, SEXP weightsSEXP, SEXP classesSEXP, SEXP betaSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type truth(truthSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type predicted(predictedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type weights(weightsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type classes(classesSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type beta(betaSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_class_scores(truth, predicted, weights, classes, beta));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_probability_scores
+SEXP core_probability_scores(SEXP prob, SEXP truth, SEXP weights);
+RcppExport SEXP _granary_core_probability_scores(SEXP probSEXP, SEXP truthSEXP, SEXP weightsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type prob(probSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type truth(truthSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type weights(weightsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_probability_scores(prob, truth, weights));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_area_under_roc
+SEXP core_area_under_roc(SEXP score, SEXP positive, SEXP weights);
+RcppExport SEXP _granary_core_area_under_roc(SEXP scoreSEXP, SEXP positiveSEXP, SEXP weightsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type score(scoreSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type positive(positiveSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type weights(weightsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_area_under_roc(score, positive, weights));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_f_marginals
+SEXP core_f_marginals(SEXP p, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_f_marginals(SEXP pSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type p(pSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_f_marginals(p, options, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_f_rows
+SEXP core_f_rows(SEXP p, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_f_rows(SEXP pSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type p(pSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_f_rows(p, options, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_f_sample
+SEXP core_f_sample(SEXP y, SEXP weights, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_f_sample(SEXP ySEXP, SEXP weightsSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type y(ySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type weights(weightsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_f_sample(y, weights, options, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_f_delta
+SEXP core_f_delta(SEXP delta, SEXP none);
+RcppExport SEXP _granary_core_f_delta(SEXP deltaSEXP, SEXP noneSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type delta(deltaSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type none(noneSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_f_delta(delta, none));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_f_joint
+SEXP core_f_joint(SEXP joint, SEXP size, SEXP none, SEXP beta);
+RcppExport SEXP _granary_core_f_joint(SEXP jointSEXP, SEXP sizeSEXP, SEXP noneSEXP, SEXP betaSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type joint(jointSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type size(sizeSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type none(noneSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type beta(betaSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_f_joint(joint, size, none, beta));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_f_table
+SEXP core_f_table(SEXP y, SEXP weights, SEXP given, SEXP beta, SEXP empty, SEXP progress);
+RcppExport SEXP _granary_core_f_table(SEXP ySEXP, SEXP weightsSEXP, SEXP givenSEXP, SEXP betaSEXP, SEXP emptySEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type y(ySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type weights(weightsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type given(givenSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type beta(betaSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type empty(emptySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_f_table(y, weights, given, beta, empty, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_f_scores
+SEXP core_f_scores(SEXP truth, SEXP chosen, SEXP weights, SEXP beta, SEXP empty);
+RcppExport SEXP _granary_core_f_scores(SEXP truthSEXP, SEXP chosenSEXP, SEXP weightsSEXP, SEXP betaSEXP, SEXP emptySEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type truth(truthSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type chosen(chosenSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type weights(weightsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type beta(betaSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type empty(emptySEXP);
+    rcpp_result_gen = Rcpp::wrap(core_f_scores(truth, chosen, weights, beta, empty));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_f_bounds
+SEXP core_f_bounds(SEXP what, SEXP m, SEXP expected);
+RcppExport SEXP _granary_core_f_bounds(SEXP whatSEXP, SEXP mSEXP, SEXP expectedSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type what(whatSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type m(mSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type expected(expectedSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_f_bounds(what, m, expected));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_forest
 SEXP core_forest(SEXP x, SEXP y, SEXP weights, SEXP options, SEXP seed, SEXP progress);
 RcppExport SEXP _granary_core_forest(SEXP xSEXP, SEXP ySEXP, SEXP weightsSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
@@ -1233,6 +1622,79 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< SEXP >::type threads(threadsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
     rcpp_result_gen = Rcpp::wrap(core_forest_leaves(x, trees, threads, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_group_levels
+SEXP core_group_levels(SEXP counts, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_group_levels(SEXP countsSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type counts(countsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_group_levels(counts, options, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_level_counts
+SEXP core_level_counts(SEXP level, SEXP label, SEXP weights, SEXP levels, SEXP classes);
+RcppExport SEXP _granary_core_level_counts(SEXP levelSEXP, SEXP labelSEXP, SEXP weightsSEXP, SEXP levelsSEXP, SEXP classesSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type level(levelSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type label(labelSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type weights(weightsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type levels(levelsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type classes(classesSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_level_counts(level, label, weights, levels, classes));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_level_cost
+SEXP core_level_cost(SEXP counts, SEXP group, SEXP groups);
+RcppExport SEXP _granary_core_level_cost(SEXP countsSEXP, SEXP groupSEXP, SEXP groupsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type counts(countsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type group(groupSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type groups(groupsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_level_cost(counts, group, groups));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_partition_counts
+SEXP core_partition_counts(SEXP levels, SEXP k);
+RcppExport SEXP _granary_core_partition_counts(SEXP levelsSEXP, SEXP kSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type levels(levelsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type k(kSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_partition_counts(levels, k));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_level_divergence
+SEXP core_level_divergence(SEXP counts, SEXP share);
+RcppExport SEXP _granary_core_level_divergence(SEXP countsSEXP, SEXP shareSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type counts(countsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type share(shareSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_level_divergence(counts, share));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_level_bayes
+SEXP core_level_bayes(SEXP group, SEXP tables, SEXP classes, SEXP smooth);
+RcppExport SEXP _granary_core_level_bayes(SEXP groupSEXP, SEXP tablesSEXP, SEXP classesSEXP, SEXP smoothSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type group(groupSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type tables(tablesSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type classes(classesSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type smooth(smoothSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_level_bayes(group, tables, classes, smooth));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -1327,6 +1789,456 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< SEXP >::type frames(framesSEXP);
     Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
     rcpp_result_gen = Rcpp::wrap(core_skeleton_features(frames, options));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_method_table
+SEXP core_method_table(SEXP x, SEXP options);
+RcppExport SEXP _granary_core_method_table(SEXP xSEXP, SEXP optionsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_method_table(x, options));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_method_pairs
+SEXP core_method_pairs(SEXP x, SEXP ranks, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_method_pairs(SEXP xSEXP, SEXP ranksSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type ranks(ranksSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_method_pairs(x, ranks, options, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_method_profile
+SEXP core_method_profile(SEXP x, SEXP maximize, SEXP at);
+RcppExport SEXP _granary_core_method_profile(SEXP xSEXP, SEXP maximizeSEXP, SEXP atSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type maximize(maximizeSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type at(atSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_method_profile(x, maximize, at));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_row_weights
+SEXP core_row_weights(SEXP x, SEXP size, SEXP kind, SEXP options);
+RcppExport SEXP _granary_core_row_weights(SEXP xSEXP, SEXP sizeSEXP, SEXP kindSEXP, SEXP optionsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type size(sizeSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type kind(kindSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_row_weights(x, size, kind, options));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_rank_groups
+SEXP core_rank_groups(SEXP ranks, SEXP critical);
+RcppExport SEXP _granary_core_rank_groups(SEXP ranksSEXP, SEXP criticalSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type ranks(ranksSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type critical(criticalSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_rank_groups(ranks, critical));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_range_quantile
+SEXP core_range_quantile(SEXP p, SEXP k);
+RcppExport SEXP _granary_core_range_quantile(SEXP pSEXP, SEXP kSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type p(pSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type k(kSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_range_quantile(p, k));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_range_upper
+SEXP core_range_upper(SEXP q, SEXP k);
+RcppExport SEXP _granary_core_range_upper(SEXP qSEXP, SEXP kSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type q(qSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type k(kSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_range_upper(q, k));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_multilabel
+SEXP core_multilabel(SEXP x, SEXP y, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_multilabel(SEXP xSEXP, SEXP ySEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type y(ySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_multilabel(x, y, options, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_multilabel_predict
+SEXP core_multilabel_predict(SEXP x, SEXP fit, SEXP ask, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_multilabel_predict(SEXP xSEXP, SEXP fitSEXP, SEXP askSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type fit(fitSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type ask(askSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_multilabel_predict(x, fit, ask, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_nc_ensemble
+SEXP core_nc_ensemble(SEXP x, SEXP data, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_nc_ensemble(SEXP xSEXP, SEXP dataSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type data(dataSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_nc_ensemble(x, data, options, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_nc_left_out
+SEXP core_nc_left_out(SEXP x, SEXP data, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_nc_left_out(SEXP xSEXP, SEXP dataSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type data(dataSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_nc_left_out(x, data, options, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_nc_baseline
+SEXP core_nc_baseline(SEXP x, SEXP data, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_nc_baseline(SEXP xSEXP, SEXP dataSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type data(dataSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_nc_baseline(x, data, options, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_nc_members
+SEXP core_nc_members(SEXP x, SEXP model, SEXP progress);
+RcppExport SEXP _granary_core_nc_members(SEXP xSEXP, SEXP modelSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type model(modelSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_nc_members(x, model, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_tree_members
+SEXP core_tree_members(SEXP x, SEXP trees, SEXP threads, SEXP progress);
+RcppExport SEXP _granary_core_tree_members(SEXP xSEXP, SEXP treesSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type trees(treesSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_tree_members(x, trees, threads, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_weighted_medians
+SEXP core_weighted_medians(SEXP members, SEXP vote);
+RcppExport SEXP _granary_core_weighted_medians(SEXP membersSEXP, SEXP voteSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type members(membersSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type vote(voteSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_weighted_medians(members, vote));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_ambiguity
+SEXP core_ambiguity(SEXP members, SEXP y, SEXP weights, SEXP progress);
+RcppExport SEXP _granary_core_ambiguity(SEXP membersSEXP, SEXP ySEXP, SEXP weightsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type members(membersSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type y(ySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type weights(weightsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_ambiguity(members, y, weights, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_variances
+SEXP core_variances(SEXP members, SEXP repetitions, SEXP truth, SEXP progress);
+RcppExport SEXP _granary_core_variances(SEXP membersSEXP, SEXP repetitionsSEXP, SEXP truthSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type members(membersSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type repetitions(repetitionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type truth(truthSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_variances(members, repetitions, truth, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_gradient_parts
+SEXP core_gradient_parts(SEXP members, SEXP y, SEXP lambda);
+RcppExport SEXP _granary_core_gradient_parts(SEXP membersSEXP, SEXP ySEXP, SEXP lambdaSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type members(membersSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type y(ySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type lambda(lambdaSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_gradient_parts(members, y, lambda));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_nc_objective
+SEXP core_nc_objective(SEXP members, SEXP y, SEXP kappa);
+RcppExport SEXP _granary_core_nc_objective(SEXP membersSEXP, SEXP ySEXP, SEXP kappaSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type members(membersSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type y(ySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type kappa(kappaSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_nc_objective(members, y, kappa));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_span_merge
+SEXP core_span_merge(SEXP table, SEXP systems, SEXP fields, SEXP progress);
+RcppExport SEXP _granary_core_span_merge(SEXP tableSEXP, SEXP systemsSEXP, SEXP fieldsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type table(tableSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type systems(systemsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type fields(fieldsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_span_merge(table, systems, fields, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_span_vote
+SEXP core_span_vote(SEXP field, SEXP prob, SEXP options, SEXP seed);
+RcppExport SEXP _granary_core_span_vote(SEXP fieldSEXP, SEXP probSEXP, SEXP optionsSEXP, SEXP seedSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type field(fieldSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type prob(probSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_span_vote(field, prob, options, seed));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_span_once
+SEXP core_span_once(SEXP doc, SEXP field, SEXP score, SEXP once);
+RcppExport SEXP _granary_core_span_once(SEXP docSEXP, SEXP fieldSEXP, SEXP scoreSEXP, SEXP onceSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type doc(docSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type field(fieldSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type score(scoreSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type once(onceSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_span_once(doc, field, score, once));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_span_match
+SEXP core_span_match(SEXP predicted, SEXP gold, SEXP fields, SEXP match, SEXP progress);
+RcppExport SEXP _granary_core_span_match(SEXP predictedSEXP, SEXP goldSEXP, SEXP fieldsSEXP, SEXP matchSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type predicted(predictedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type gold(goldSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type fields(fieldsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type match(matchSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_span_match(predicted, gold, fields, match, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_span_agreement
+SEXP core_span_agreement(SEXP field, SEXP gold, SEXP fields);
+RcppExport SEXP _granary_core_span_agreement(SEXP fieldSEXP, SEXP goldSEXP, SEXP fieldsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type field(fieldSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type gold(goldSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type fields(fieldsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_span_agreement(field, gold, fields));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_span_features
+SEXP core_span_features(SEXP field, SEXP prob, SEXP fields, SEXP silence);
+RcppExport SEXP _granary_core_span_features(SEXP fieldSEXP, SEXP probSEXP, SEXP fieldsSEXP, SEXP silenceSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type field(fieldSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type prob(probSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type fields(fieldsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type silence(silenceSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_span_features(field, prob, fields, silence));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_span_curve
+SEXP core_span_curve(SEXP score, SEXP correct, SEXP options);
+RcppExport SEXP _granary_core_span_curve(SEXP scoreSEXP, SEXP correctSEXP, SEXP optionsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type score(scoreSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type correct(correctSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_span_curve(score, correct, options));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_span_curve_at
+SEXP core_span_curve_at(SEXP curve, SEXP score);
+RcppExport SEXP _granary_core_span_curve_at(SEXP curveSEXP, SEXP scoreSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type curve(curveSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type score(scoreSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_span_curve_at(curve, score));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_span_curves
+SEXP core_span_curves(SEXP field, SEXP score, SEXP gold, SEXP sizes, SEXP options);
+RcppExport SEXP _granary_core_span_curves(SEXP fieldSEXP, SEXP scoreSEXP, SEXP goldSEXP, SEXP sizesSEXP, SEXP optionsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type field(fieldSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type score(scoreSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type gold(goldSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type sizes(sizesSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_span_curves(field, score, gold, sizes, options));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_span_curves_at
+SEXP core_span_curves_at(SEXP curves, SEXP field, SEXP score);
+RcppExport SEXP _granary_core_span_curves_at(SEXP curvesSEXP, SEXP fieldSEXP, SEXP scoreSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type curves(curvesSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type field(fieldSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type score(scoreSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_span_curves_at(curves, field, score));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_span_hmm
+SEXP core_span_hmm(SEXP word, SEXP begin, SEXP start, SEXP end, SEXP options);
+RcppExport SEXP _granary_core_span_hmm(SEXP wordSEXP, SEXP beginSEXP, SEXP startSEXP, SEXP endSEXP, SEXP optionsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type word(wordSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type begin(beginSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type start(startSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type end(endSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_span_hmm(word, begin, start, end, options));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_span_hmm_extract
+SEXP core_span_hmm_extract(SEXP word, SEXP begin, SEXP hmm, SEXP progress);
+RcppExport SEXP _granary_core_span_hmm_extract(SEXP wordSEXP, SEXP beginSEXP, SEXP hmmSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type word(wordSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type begin(beginSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type hmm(hmmSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_span_hmm_extract(word, begin, hmm, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_logitboost
+SEXP core_logitboost(SEXP x, SEXP y, SEXP weights, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_logitboost(SEXP xSEXP, SEXP ySEXP, SEXP weightsSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type y(ySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type weights(weightsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_logitboost(x, y, weights, options, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_logitboost_predict
+SEXP core_logitboost_predict(SEXP x, SEXP fit, SEXP rounds, SEXP threads, SEXP progress);
+RcppExport SEXP _granary_core_logitboost_predict(SEXP xSEXP, SEXP fitSEXP, SEXP roundsSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type fit(fitSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type rounds(roundsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_logitboost_predict(x, fit, rounds, threads, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_meta_fit
+SEXP core_meta_fit(SEXP x, SEXP y, SEXP weights, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_meta_fit(SEXP xSEXP, SEXP ySEXP, SEXP weightsSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type y(ySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type weights(weightsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_meta_fit(x, y, weights, options, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_meta_predict
+SEXP core_meta_predict(SEXP x, SEXP fit, SEXP threads, SEXP progress);
+RcppExport SEXP _granary_core_meta_predict(SEXP xSEXP, SEXP fitSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type fit(fitSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_meta_predict(x, fit, threads, progress));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -3425,17 +4337,17 @@ BEGIN_RCPP
 END_RCPP
 }
 // core_nystrom_error
-SEXP core_nystrom_error(SEXP x, SEXP kernel, SEXP features, SEXP columns, SEXP seed, SEXP progress);
-RcppExport SEXP _granary_core_nystrom_error(SEXP xSEXP, SEXP kernelSEXP, SEXP featuresSEXP, SEXP columnsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+SEXP core_nystrom_error(SEXP x, SEXP kernel, SEXP features, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_nystrom_error(SEXP xSEXP, SEXP kernelSEXP, SEXP featuresSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
     Rcpp::traits::input_parameter< SEXP >::type kernel(kernelSEXP);
     Rcpp::traits::input_parameter< SEXP >::type features(featuresSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type columns(columnsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_nystrom_error(x, kernel, features, columns, seed, progress));
+    rcpp_result_gen = Rcpp::wrap(core_nystrom_error(x, kernel, features, options, seed, progress));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -6340,6 +7252,12 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_nearest_dist", (DL_FUNC) &_granary_core_nearest_dist, 5},
     {"_granary_core_nearest_own", (DL_FUNC) &_granary_core_nearest_own, 4},
     {"_granary_core_shapes", (DL_FUNC) &_granary_core_shapes, 1},
+    {"_granary_core_kernel_elm", (DL_FUNC) &_granary_core_kernel_elm, 5},
+    {"_granary_core_kernel_elm_values", (DL_FUNC) &_granary_core_kernel_elm_values, 4},
+    {"_granary_core_elm", (DL_FUNC) &_granary_core_elm, 5},
+    {"_granary_core_elm_values", (DL_FUNC) &_granary_core_elm_values, 2},
+    {"_granary_core_plain_classifier", (DL_FUNC) &_granary_core_plain_classifier, 5},
+    {"_granary_core_plain_probabilities", (DL_FUNC) &_granary_core_plain_probabilities, 4},
     {"_granary_core_boost", (DL_FUNC) &_granary_core_boost, 6},
     {"_granary_core_boost_score", (DL_FUNC) &_granary_core_boost_score, 6},
     {"_granary_core_boost_staged", (DL_FUNC) &_granary_core_boost_staged, 6},
@@ -6357,11 +7275,42 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_co_boost_scores", (DL_FUNC) &_granary_core_co_boost_scores, 4},
     {"_granary_core_late_fusion", (DL_FUNC) &_granary_core_late_fusion, 6},
     {"_granary_core_late_fusion_posterior", (DL_FUNC) &_granary_core_late_fusion_posterior, 4},
+    {"_granary_core_cv_linear", (DL_FUNC) &_granary_core_cv_linear, 4},
+    {"_granary_core_cv_linear_moment", (DL_FUNC) &_granary_core_cv_linear_moment, 4},
+    {"_granary_core_cv_linear_difference", (DL_FUNC) &_granary_core_cv_linear_difference, 6},
+    {"_granary_core_cv_linear_matrix", (DL_FUNC) &_granary_core_cv_linear_matrix, 2},
+    {"_granary_core_loss_moments", (DL_FUNC) &_granary_core_loss_moments, 4},
+    {"_granary_core_loss_moments_from", (DL_FUNC) &_granary_core_loss_moments_from, 4},
+    {"_granary_core_mean_moment", (DL_FUNC) &_granary_core_mean_moment, 2},
+    {"_granary_core_cv_plan", (DL_FUNC) &_granary_core_cv_plan, 1},
+    {"_granary_core_overlap_law", (DL_FUNC) &_granary_core_overlap_law, 2},
+    {"_granary_core_nadeau_bengio", (DL_FUNC) &_granary_core_nadeau_bengio, 4},
+    {"_granary_core_conservative", (DL_FUNC) &_granary_core_conservative, 2},
+    {"_granary_core_corrected_t", (DL_FUNC) &_granary_core_corrected_t, 2},
+    {"_granary_core_t_test", (DL_FUNC) &_granary_core_t_test, 5},
+    {"_granary_core_five_by_two", (DL_FUNC) &_granary_core_five_by_two, 2},
+    {"_granary_core_class_scores", (DL_FUNC) &_granary_core_class_scores, 5},
+    {"_granary_core_probability_scores", (DL_FUNC) &_granary_core_probability_scores, 3},
+    {"_granary_core_area_under_roc", (DL_FUNC) &_granary_core_area_under_roc, 3},
+    {"_granary_core_f_marginals", (DL_FUNC) &_granary_core_f_marginals, 3},
+    {"_granary_core_f_rows", (DL_FUNC) &_granary_core_f_rows, 3},
+    {"_granary_core_f_sample", (DL_FUNC) &_granary_core_f_sample, 4},
+    {"_granary_core_f_delta", (DL_FUNC) &_granary_core_f_delta, 2},
+    {"_granary_core_f_joint", (DL_FUNC) &_granary_core_f_joint, 4},
+    {"_granary_core_f_table", (DL_FUNC) &_granary_core_f_table, 6},
+    {"_granary_core_f_scores", (DL_FUNC) &_granary_core_f_scores, 5},
+    {"_granary_core_f_bounds", (DL_FUNC) &_granary_core_f_bounds, 3},
     {"_granary_core_forest", (DL_FUNC) &_granary_core_forest, 6},
     {"_granary_core_hold_trees", (DL_FUNC) &_granary_core_hold_trees, 1},
     {"_granary_core_trees_alive", (DL_FUNC) &_granary_core_trees_alive, 1},
     {"_granary_core_forest_predict", (DL_FUNC) &_granary_core_forest_predict, 5},
     {"_granary_core_forest_leaves", (DL_FUNC) &_granary_core_forest_leaves, 4},
+    {"_granary_core_group_levels", (DL_FUNC) &_granary_core_group_levels, 3},
+    {"_granary_core_level_counts", (DL_FUNC) &_granary_core_level_counts, 5},
+    {"_granary_core_level_cost", (DL_FUNC) &_granary_core_level_cost, 3},
+    {"_granary_core_partition_counts", (DL_FUNC) &_granary_core_partition_counts, 2},
+    {"_granary_core_level_divergence", (DL_FUNC) &_granary_core_level_divergence, 2},
+    {"_granary_core_level_bayes", (DL_FUNC) &_granary_core_level_bayes, 4},
     {"_granary_core_hmm_fit", (DL_FUNC) &_granary_core_hmm_fit, 6},
     {"_granary_core_hmm_loglik", (DL_FUNC) &_granary_core_hmm_loglik, 5},
     {"_granary_core_hmm_states", (DL_FUNC) &_granary_core_hmm_states, 5},
@@ -6369,6 +7318,41 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_hmm_classifier", (DL_FUNC) &_granary_core_hmm_classifier, 6},
     {"_granary_core_hmm_class_scores", (DL_FUNC) &_granary_core_hmm_class_scores, 4},
     {"_granary_core_skeleton_features", (DL_FUNC) &_granary_core_skeleton_features, 2},
+    {"_granary_core_method_table", (DL_FUNC) &_granary_core_method_table, 2},
+    {"_granary_core_method_pairs", (DL_FUNC) &_granary_core_method_pairs, 5},
+    {"_granary_core_method_profile", (DL_FUNC) &_granary_core_method_profile, 3},
+    {"_granary_core_row_weights", (DL_FUNC) &_granary_core_row_weights, 4},
+    {"_granary_core_rank_groups", (DL_FUNC) &_granary_core_rank_groups, 2},
+    {"_granary_core_range_quantile", (DL_FUNC) &_granary_core_range_quantile, 2},
+    {"_granary_core_range_upper", (DL_FUNC) &_granary_core_range_upper, 2},
+    {"_granary_core_multilabel", (DL_FUNC) &_granary_core_multilabel, 5},
+    {"_granary_core_multilabel_predict", (DL_FUNC) &_granary_core_multilabel_predict, 5},
+    {"_granary_core_nc_ensemble", (DL_FUNC) &_granary_core_nc_ensemble, 5},
+    {"_granary_core_nc_left_out", (DL_FUNC) &_granary_core_nc_left_out, 5},
+    {"_granary_core_nc_baseline", (DL_FUNC) &_granary_core_nc_baseline, 5},
+    {"_granary_core_nc_members", (DL_FUNC) &_granary_core_nc_members, 3},
+    {"_granary_core_tree_members", (DL_FUNC) &_granary_core_tree_members, 4},
+    {"_granary_core_weighted_medians", (DL_FUNC) &_granary_core_weighted_medians, 2},
+    {"_granary_core_ambiguity", (DL_FUNC) &_granary_core_ambiguity, 4},
+    {"_granary_core_variances", (DL_FUNC) &_granary_core_variances, 4},
+    {"_granary_core_gradient_parts", (DL_FUNC) &_granary_core_gradient_parts, 3},
+    {"_granary_core_nc_objective", (DL_FUNC) &_granary_core_nc_objective, 3},
+    {"_granary_core_span_merge", (DL_FUNC) &_granary_core_span_merge, 4},
+    {"_granary_core_span_vote", (DL_FUNC) &_granary_core_span_vote, 4},
+    {"_granary_core_span_once", (DL_FUNC) &_granary_core_span_once, 4},
+    {"_granary_core_span_match", (DL_FUNC) &_granary_core_span_match, 5},
+    {"_granary_core_span_agreement", (DL_FUNC) &_granary_core_span_agreement, 3},
+    {"_granary_core_span_features", (DL_FUNC) &_granary_core_span_features, 4},
+    {"_granary_core_span_curve", (DL_FUNC) &_granary_core_span_curve, 3},
+    {"_granary_core_span_curve_at", (DL_FUNC) &_granary_core_span_curve_at, 2},
+    {"_granary_core_span_curves", (DL_FUNC) &_granary_core_span_curves, 5},
+    {"_granary_core_span_curves_at", (DL_FUNC) &_granary_core_span_curves_at, 3},
+    {"_granary_core_span_hmm", (DL_FUNC) &_granary_core_span_hmm, 5},
+    {"_granary_core_span_hmm_extract", (DL_FUNC) &_granary_core_span_hmm_extract, 4},
+    {"_granary_core_logitboost", (DL_FUNC) &_granary_core_logitboost, 6},
+    {"_granary_core_logitboost_predict", (DL_FUNC) &_granary_core_logitboost_predict, 5},
+    {"_granary_core_meta_fit", (DL_FUNC) &_granary_core_meta_fit, 6},
+    {"_granary_core_meta_predict", (DL_FUNC) &_granary_core_meta_predict, 4},
     {"_granary_core_transfer_forest", (DL_FUNC) &_granary_core_transfer_forest, 5},
     {"_granary_core_hold_transfer", (DL_FUNC) &_granary_core_hold_transfer, 1},
     {"_granary_core_transfer_alive", (DL_FUNC) &_granary_core_transfer_alive, 1},
