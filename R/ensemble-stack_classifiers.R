@@ -84,7 +84,7 @@ stack_classifiers.default <- function(x, y, learners, meta = "logitboost",
   if (nlevels(y) < 2L) {
     abort_input(sprintf("`y` must have at least two classes, but all its labels are \"%s\".", levels(y)), "y")
   }
-  learners <- check_learners(learners, "learners")
+  learners <- check_stack_learners(learners, "learners")
   features <- check_choice(features, c("prob", "class", "stackingc", "extended", "attributes", "arbiter", "hybrid"))
   meta <- check_meta(meta, features)
   settings <- list(nonnegative = check_flag(nonnegative), n_rounds = check_count(n_rounds, upper = 1e5),
@@ -119,11 +119,11 @@ check_meta <- function(meta, features) {
   if (features == "stackingc") {
     abort_input("features = \"stackingc\" needs a meta-learner of this package, not one of your own.", "meta")
   }
-  check_learners(list(meta = meta), "meta")[[1L]]
+  check_stack_learners(list(meta = meta), "meta")[[1L]]
 }
 
 # A named list of list(fit, predict).
-check_learners <- function(learners, arg) {
+check_stack_learners <- function(learners, arg) {
   if (is.character(learners)) {
     known <- Filter(function(row) "classification" %in% names(row$modes), learners())
     names <- learners
@@ -145,7 +145,7 @@ check_learners <- function(learners, arg) {
   for (name in names(learners)) {
     one <- learners[[name]]
     if (is.character(one) && length(one) == 1L) {
-      learners[[name]] <- check_learners(one, arg)[[1L]]
+      learners[[name]] <- check_stack_learners(one, arg)[[1L]]
     } else if (!is.list(one) || !is.function(one$fit) || !is.function(one$predict)) {
       fail_input(arg, "lists of two functions, fit(x, y) and predict(fit, x)",
                  sprintf("%s for \"%s\"", describe(one), name))

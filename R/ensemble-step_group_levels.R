@@ -31,6 +31,7 @@
 #' }
 step_group_levels <- function(recipe, ..., outcome, role = NA, trained = FALSE, method = "modl", groups = NULL,
                               na = "level", unseen = "largest", object = NULL, skip = FALSE, id = NULL) {
+  if (missing(recipe)) fail_missing("recipe")
   check_installed(c("recipes", "rlang"), "for steps of recipes")
   if (!inherits(recipe, "recipe")) fail_input("recipe", "a recipe", describe(recipe))
   outcome <- check_string(outcome)

@@ -105,7 +105,7 @@ k_string <- function(type = c("gapped", "gap_count", "spectrum", "mismatch", "su
                      variance = 1, columns = NULL, fixed = NULL, ...) {
   refuse_dots(...)
   type <- check_choice(type, c("gapped", "gap_count", "spectrum", "mismatch", "substring"))
-  range <- check_lengths(length)
+  range <- check_string_lengths(length)
   lambda <- check_number(lambda, lower = 0, upper = 1, strict_lower = TRUE)
   token <- check_choice(token, c("character", "word"))
   max_gap <- check_number(max_gap, lower = 0, allow_infinite = TRUE)
@@ -133,7 +133,7 @@ k_string <- function(type = c("gapped", "gap_count", "spectrum", "mismatch", "su
 }
 
 # c(least, largest), 0 for no end.
-check_lengths <- function(x) {
+check_string_lengths <- function(x) {
   x <- if (is.numeric(x) && length(x) == 2L && identical(x[2L], Inf)) c(check_count(x[1L], "length"),
       0L) else check_vector(x, "length", lower = 1)
   if (length(x) > 2L || any(x != round(x)) || any(x > 1e6)) fail_input("length",

@@ -57,6 +57,7 @@ most_known <- 3000L  # objects all of whose pairs are computed beforehand: 72 MB
 # list(x, kernel, layout): a matrix, the kernel bound to the objects in `x`, and where its columns came from, for
 # bind_new_objects(). Kernels over numbers leave all as it is, with layout NULL.
 bind_kernel <- function(kernel, x, arg = "x", threads = NULL, values = TRUE, kernel_arg = "kernel") {
+  if (missing(x)) fail_missing(arg)
   kernel <- as_object_kernel(kernel)
   bound <- has_objects(kernel) && all(vapply(kernel_leaves(kernel), function(leaf) !is_object_leaf(leaf) ||
                                              !is.null(leaf$objects), NA))
