@@ -138,7 +138,8 @@ hmm_course <- function(x, newdata, which, columns, id, na) {
   if (is.null(columns)) columns <- utils::head(colnames(x$centers), 6L)
   place <- if (is.character(columns)) match(columns, colnames(x$centers)) else
     as.integer(check_vector(columns, "columns", lower = 1, upper = ncol(x$centers)))
-  if (anyNA(place) || length(place) > 6L) fail_input("columns", "names or numbers of at most six columns of the fit",
+  if (anyNA(place) || anyDuplicated(place) > 0L || length(place) > 6L)
+    fail_input("columns", "names or numbers of at most six different columns of the fit",
                                                      describe(columns))
   values <- rows$x[at, , drop = FALSE]
   state <- stats::predict(x, newdata = unname(values), na = na)
@@ -167,6 +168,11 @@ autoplot.granary_hmm <- function(object, newdata = NULL, which = 1, columns = NU
   table <- data.frame(time = rep(seq_len(n), ncol(shown$values)), value = as.vector(shown$values),
                       state = factor(rep(shown$state, ncol(shown$values)), seq_along(object$initial)),
                       column = factor(rep(colnames(shown$values), each = n), colnames(shown$values)))
+  gg_course(table)
+}
+
+# By itself, so that a plot does not hold the data a second time.
+gg_course <- function(table) {
   gg_canvas(table, ggplot2::aes(.data$time, .data$value)) + ggplot2::geom_line(colour = "grey75", na.rm = TRUE) +
     ggplot2::geom_point(ggplot2::aes(colour = .data$state), size = 1.2, na.rm = TRUE) + gg_palette() +
       ggplot2::facet_wrap(~ column, ncol = 1L, scales = "free_y") +
