@@ -160,7 +160,7 @@ autoplot.granary_hmm <- function(object, newdata = NULL, which = 1, columns = NU
     table$state <- factor(table$state)
     return(gg_canvas(table, ggplot2::aes(.data$column, .data$mean, ymin = .data$low, ymax = .data$high,
                                          colour = .data$state)) +
-             ggplot2::geom_pointrange(position = ggplot2::position_dodge(width = 0.5)) + gg_palette() +
+             ggplot2::geom_pointrange(position = ggplot2::position_dodge(width = 0.5)) + gg_states(table$state) +
              ggplot2::labs(x = NULL, y = "mean and standard deviation, scaled"))
   }
   shown <- hmm_course(object, newdata, which, columns, id, na)
@@ -171,10 +171,13 @@ autoplot.granary_hmm <- function(object, newdata = NULL, which = 1, columns = NU
   gg_course(table)
 }
 
+# The colours of plot().
+gg_states <- function(state) ggplot2::scale_colour_manual(values = unname(cluster_colors(nlevels(state))), drop = FALSE)
+
 # By itself, so that a plot does not hold the data a second time.
 gg_course <- function(table) {
   gg_canvas(table, ggplot2::aes(.data$time, .data$value)) + ggplot2::geom_line(colour = "grey75", na.rm = TRUE) +
-    ggplot2::geom_point(ggplot2::aes(colour = .data$state), size = 1.2, na.rm = TRUE) + gg_palette() +
+    ggplot2::geom_point(ggplot2::aes(colour = .data$state), size = 1.2, na.rm = TRUE) + gg_states(table$state) +
       ggplot2::facet_wrap(~ column, ncol = 1L, scales = "free_y") +
     ggplot2::labs(y = NULL)
 }
