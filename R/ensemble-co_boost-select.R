@@ -35,11 +35,12 @@ co_boost_select <- function(x, y, n_rounds = c(5, 10, 20), share = 0.2, k = 5, f
   whole <- function(v, arg) {
     v <- check_vector(v, arg, lower = 1, upper = 1e5)
     if (any(v != round(v)) || anyDuplicated(v) > 0L) fail_input(arg, "different whole numbers", describe(v))
-    sort(v)
+    sort(unname(v))
   }
   n_rounds <- whole(n_rounds, "n_rounds")
   k <- whole(k, "k")
   share <- check_vector(share, "share", lower = 0, strict_lower = TRUE, upper = 1)
+  share <- unname(share)
   selection <- check_choice(selection, c("min", "1se"))
   rule <- check_choice(rule, c("vote", "posterior"))
   na <- check_choice(na, c("error", "skip"))

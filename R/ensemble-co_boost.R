@@ -60,7 +60,7 @@
 #'   `columns`), `path` (by round: `bound`, `wrong` (their sums over the classes), `vote_error`, `odds_error`,
 #'   `largest_weight`), `bound` and `wrong` by class, `ratios` (what each member's answers do to the log odds, with
 #'   probabilities where there are any), `picked` (by view, the share of rounds that used a column), `case_weights`,
-#'   `votes`, `log_odds`, `model`.
+#'   `votes`, `log_odds`, `sweeps` (iterations that each update took, by round and class), `model`.
 #' @references
 #' Wu, J. and Cheng, J. (2014). Bayesian co-boosting for multi-modal gesture recognition. *Journal of Machine Learning
 #' Research* 15, 3013-3036.
@@ -242,6 +242,7 @@ core_views <- function(data) unname(lapply(data$views, function(view) list(x = p
 # One value for all views, or one for each, named or in their order.
 per_view <- function(value, arg, data, check) {
   v <- length(data$views)
+  if (!is.vector(value)) fail_input(arg, sprintf("one value, or one for each of the %d views", v), describe(value))
   if (length(value) != 1L && length(value) != v)
     abort_input(sprintf("`%s` must have one value, or one for each of the %d views, but it has %d.", arg, v,
                         length(value)), arg)

@@ -138,7 +138,8 @@ hmm_course <- function(x, newdata, which, columns, id, na) {
   if (is.null(columns)) columns <- utils::head(colnames(x$centers), 6L)
   place <- if (is.character(columns)) match(columns, colnames(x$centers)) else
     as.integer(check_vector(columns, "columns", lower = 1, upper = ncol(x$centers)))
-  if (anyNA(place) || length(place) > 6L) fail_input("columns", "names or numbers of at most six columns of the fit",
+  if (anyNA(place) || anyDuplicated(place) > 0L || length(place) > 6L)
+    fail_input("columns", "names or numbers of at most six different columns of the fit",
                                                      describe(columns))
   values <- rows$x[at, , drop = FALSE]
   state <- stats::predict(x, newdata = unname(values), na = na)
@@ -159,7 +160,7 @@ autoplot.granary_hmm <- function(object, newdata = NULL, which = 1, columns = NU
     table$state <- factor(table$state)
     return(gg_canvas(table, ggplot2::aes(.data$column, .data$mean, ymin = .data$low, ymax = .data$high,
                                          colour = .data$state)) +
-             ggplot2::geom_pointrange(position = ggplot2::position_dodge(width = 0.5)) + gg_palette() +
+             ggplot2::geom_pointrange(position = ggplot2::position_dodge(width = 0.5)) + gg_states(table$state) +
              ggplot2::labs(x = NULL, y = "mean and standard deviation, scaled"))
   }
   shown <- hmm_course(object, newdata, which, columns, id, na)
@@ -167,8 +168,16 @@ autoplot.granary_hmm <- function(object, newdata = NULL, which = 1, columns = NU
   table <- data.frame(time = rep(seq_len(n), ncol(shown$values)), value = as.vector(shown$values),
                       state = factor(rep(shown$state, ncol(shown$values)), seq_along(object$initial)),
                       column = factor(rep(colnames(shown$values), each = n), colnames(shown$values)))
+  gg_course(table)
+}
+
+# The colours of plot().
+gg_states <- function(state) ggplot2::scale_colour_manual(values = unname(cluster_colors(nlevels(state))), drop = FALSE)
+
+# By itself, so that a plot does not hold the data a second time.
+gg_course <- function(table) {
   gg_canvas(table, ggplot2::aes(.data$time, .data$value)) + ggplot2::geom_line(colour = "grey75", na.rm = TRUE) +
-    ggplot2::geom_point(ggplot2::aes(colour = .data$state), size = 1.2, na.rm = TRUE) + gg_palette() +
+    ggplot2::geom_point(ggplot2::aes(colour = .data$state), size = 1.2, na.rm = TRUE) + gg_states(table$state) +
       ggplot2::facet_wrap(~ column, ncol = 1L, scales = "free_y") +
     ggplot2::labs(y = NULL)
 }

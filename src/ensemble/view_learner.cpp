@@ -209,6 +209,7 @@ ViewMember fit_view(const CaseView& view, const VectorXi& y, const VectorXd& wei
 }
 
 MatrixXd view_scores(const ViewMember& member, const CaseView& view, int threads, Monitor& monitor) {
+  for (const int j : member.features) require(j >= 0 && j < view.x.cols(), "a view has too few columns for the fit.");
   const MatrixXd x = columns_of(view.x.dense(), member.features);
   const Index classes = member.log_prior.size();
   MatrixXd out(view.cases(), classes);
