@@ -31,7 +31,7 @@ learner_row_nc_ensemble <- function() {
       learner = choice_domain("mlp", "rbf", "features"), decay = number_domain(0, range = c(-6, -1), trans = "log10"),
       max_iter = count_domain(1, range = c(100, 2000)), validation = number_domain(0, 0.9, range = c(0, 0.4))
     ),
-    parsnip = list(mlp = list(arguments = c(hidden_units = "size", penalty = "decay", epochs = "max_iter", learn_rate = "rate")))
+    parsnip = list(mlp = list(arguments = c(hidden_units = "size", penalty = "decay", epochs = "max_iter")))
   )
 }
 

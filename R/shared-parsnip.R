@@ -78,7 +78,7 @@ tunable.gp_model <- function(x, ...) {
 # The parameters of dials for those of the model types; for `kernel` see tunable.gp_model().
 parsnip_dials <- c(cost = "cost", rbf_sigma = "rbf_sigma", margin = "svm_margin", degree = "degree", scale_factor = "scale_factor", penalty = "penalty",
                    mixture = "mixture", inducing = "num_knots", kernel = "weight_func", trees = "trees", mtry = "mtry",
-                   min_n = "min_n", learn_rate = "learn_rate")
+                   min_n = "min_n", learn_rate = "learn_rate", hidden_units = "hidden_units", epochs = "epochs")
 
 parsnip_tuner <- function(word, domain) {
   range <- domain$range

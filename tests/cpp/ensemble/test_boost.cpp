@@ -311,3 +311,33 @@ TEST("mixtures of kernels: one kernel is its machine, equal kernels are one, mor
   CHECK_THROWS(boost_kernels(linear, VectorXd::Ones(n), KernelBoostOptions(), monitor), InputError);
   CHECK(smallest_share(linear) > -1e-12 && smallest_share(linear - 5 * MatrixXd::Identity(n, n)) < 0);
 }
+
+TEST("neither the order of the rows nor the names of the classes nor a second copy of every row matters") {
+  const Sample s = ring(12, 70, 3);
+  const auto order = Rng(13).permutation(70);
+  Sample moved = s, twice{MatrixXd(140, 3), VectorXd(140)};
+  for (Index i = 0; i < 70; ++i) {
+    moved.x.row(i) = s.x.row(order[static_cast<std::size_t>(i)]);
+    moved.y[i] = 2 - s.y[order[static_cast<std::size_t>(i)]];
+  }
+  twice.x << s.x, s.x;
+  twice.y << s.y, s.y;
+  for (const BoostMethod method : {BoostMethod::adaptive, BoostMethod::m2, BoostMethod::mh, BoostMethod::fixed_edge}) {
+    const BoostOptions o = options(method, 3, 8);
+    const BoostResult one = fit(s, o), other = fit(moved, o), copies = fit(twice, o);
+    CHECK(one.alpha.size() == other.alpha.size() && one.alpha.size() == copies.alpha.size());
+    for (std::size_t t = 0; t < std::min({one.alpha.size(), other.alpha.size(), copies.alpha.size()}); ++t) {
+      CHECK_NEAR(one.alpha[t], other.alpha[t], 1e-8);
+      CHECK_NEAR(one.alpha[t], copies.alpha[t], 1e-8);
+    }
+  }
+  // by margins, with the classes exchanged
+  const Sample two = ring(14, 50, 2);
+  Sample turned = two;
+  turned.y = 1 - two.y.array();
+  BoostOptions o = options(BoostMethod::star, 2, 40);
+  o.max_leaves = 2;
+  const BoostResult a = fit(two, o), b = fit(turned, o);
+  CHECK_NEAR(a.lower, b.lower, 1e-9);
+  CHECK_NEAR(a.upper_bound, b.upper_bound, 1e-9);
+}
