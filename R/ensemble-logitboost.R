@@ -57,7 +57,7 @@ logitboost.formula <- function(formula, data = NULL, weights, subset, na.action,
 #' @rdname logitboost
 #' @export
 logitboost.default <- function(x, y, weights = NULL, n_rounds = 50, max_leaves = 2, min_leaf = 1, shrinkage = 1,
-                               folds = NULL,
+                               folds = 10,
                                threads = NULL, ...) {
   call <- generic_call(match.call(), "logitboost")
   refuse_dots(...)
@@ -79,7 +79,7 @@ logitboost.default <- function(x, y, weights = NULL, n_rounds = 50, max_leaves =
                   shrinkage = check_number(shrinkage, lower = 0, strict_lower = TRUE, upper = 1),
                   threads = thread_count(threads))
   if (!is.null(folds)) {
-    parts <- check_folds(folds, nrow(x))
+    parts <- check_folds(if (length(folds) == 1L && is.numeric(folds)) min(folds, nrow(x)) else folds, nrow(x))
     options$fold <- match(parts, sort(unique(parts)))
     options$folds <- max(options$fold)
   }

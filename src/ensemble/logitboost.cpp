@@ -106,7 +106,7 @@ LogitBoostFit logitboost(const Design& x, const VectorXi& y, ConstVectorRef weig
   out.classes = options.classes;
   out.shrinkage = options.shrinkage;
   out.rounds = options.n_rounds;
-  if (options.folds > 1) {
+  if (options.fold.size() > 0 && options.folds > 1) {
     std::vector<std::vector<double>> held(static_cast<std::size_t>(options.folds));
     parallel_for(options.folds, options.threads, monitor, [&](Index f) {
       std::vector<char> left_out(static_cast<std::size_t>(y.size()));

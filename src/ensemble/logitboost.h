@@ -24,7 +24,7 @@ struct LogitBoostOptions {
   int min_leaf = 1;
   double shrinkage = 1;
   VectorXi fold;  // of every row, from 0; empty: all rounds
-  int folds = 0;
+  int folds = 10;
   int threads = 1;
 };
 template <class V>

@@ -3,7 +3,7 @@
 test_that("LogitBoost: one round of one stump by hand", {
   x <- cbind(a = c(1, 2, 3, 4, 5, 6))
   y <- c("no", "no", "yes", "no", "yes", "yes")
-  fit <- logitboost(x, y, n_rounds = 1)
+  fit <- logitboost(x, y, n_rounds = 1, folds = NULL)
   # p = 1/2: z = 4 (y - 1/2) = +-2, w = 1/4; the best split of the stump has the least squared error
   z <- ifelse(y == "yes", 2, -2)
   cuts <- 1:5
@@ -17,7 +17,7 @@ test_that("LogitBoost: one round of one stump by hand", {
 test_that("LogitBoost: three classes by hand, in three rounds", {
   x <- as.matrix(iris[c(1:20, 51:70, 101:120), 1:4])
   y <- droplevels(iris$Species[c(1:20, 51:70, 101:120)])
-  fit <- logitboost(x, y, n_rounds = 3)
+  fit <- logitboost(x, y, n_rounds = 3, folds = NULL)
   stump <- function(z, w) {
     best <- NULL
     for (j in 1:4) {
@@ -60,13 +60,13 @@ test_that("LogitBoost learns, chooses its rounds, and does not depend on threads
   expect_identical(again$core$trees, fit$core$trees)
   expect_identical(again$held_out, fit$held_out)
   expect_lt(assess(fit)$error, 0.25)
-  sparse <- logitboost(Matrix::Matrix(x * (abs(x) > 1), sparse = TRUE), y, n_rounds = 5)
-  dense <- logitboost(x * (abs(x) > 1), y, n_rounds = 5)
+  sparse <- logitboost(Matrix::Matrix(x * (abs(x) > 1), sparse = TRUE), y, n_rounds = 5, folds = NULL)
+  dense <- logitboost(x * (abs(x) > 1), y, n_rounds = 5, folds = NULL)
   expect_equal(predict(sparse, type = "prob"), predict(dense, type = "prob"))
   expect_equal(predict(fit, rounds = 0, type = "prob")[1, ], c(`0` = 0.5, `1` = 0.5))
   often <- rep(1:2, 200)
-  weighted <- logitboost(x, y, weights = often, n_rounds = 5)
-  repeated <- logitboost(x[rep(1:400, often), ], y[rep(1:400, often)], n_rounds = 5)
+  weighted <- logitboost(x, y, weights = often, n_rounds = 5, folds = NULL)
+  repeated <- logitboost(x[rep(1:400, often), ], y[rep(1:400, often)], n_rounds = 5, folds = NULL)
   expect_equal(predict(weighted, x, type = "prob"), predict(repeated, x, type = "prob"), tolerance = 1e-6)
   expect_output(print(fit), "LogitBoost")
   expect_output(print(summary(fit)), "rows of the fit")
@@ -77,7 +77,7 @@ test_that("LogitBoost learns, chooses its rounds, and does not depend on threads
 
 # Two learners that know different halves of the truth.
 half_learner <- function(columns) {
-  list(fit = function(x, y) logitboost(x[, columns, drop = FALSE], y, n_rounds = 15),
+  list(fit = function(x, y) logitboost(x[, columns, drop = FALSE], y, n_rounds = 15, folds = NULL),
        predict = function(fit, x) predict(fit, x[, columns, drop = FALSE], type = "prob"))
 }
 
