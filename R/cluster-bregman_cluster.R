@@ -139,10 +139,12 @@ new_bregman <- function(found, x, k, family, type, beta, side, weights, base, sm
   check_convergence(fit)
 }
 
+explained_text <- function(share) if (!is.na(share)) sprintf(" (%.1f%% explained)", 100 * share)
+
 #' @export
 print_more.granary_bregman <- function(x) {
-  cli::cat_line(sprintf("Information: %s in all, %s within, %s between clusters (%.1f%% explained)", format(x$total, digits = 5L), format(x$within, digits = 5L),
-                        format(x$between, digits = 5L), 100 * x$explained))
+  cli::cat_line(sprintf("Information: %s in all, %s within, %s between clusters", format(x$total, digits = 5L), format(x$within, digits = 5L),
+                        format(x$between, digits = 5L)), explained_text(x$explained))
   if (!is.null(x$loglik)) cli::cat_line("Log-likelihood: ", format(x$loglik, digits = 7L), " (", x$df, " parameters)")
   if (x$exact) cli::cat_line("One column: this is the global optimum")
 }
@@ -222,8 +224,8 @@ bregman_information <- function(x, cluster = NULL, divergence = "gaussian", weig
 print.granary_bregman_information <- function(x, ...) {
   cli::cat_line("Bregman information (", x$divergence$label, "): ", format(x$total, digits = 6L))
   if (x$grouped) {
-    cli::cat_line(sprintf("within groups %s, between %s (%.1f%% explained)", format(x$within, digits = 6L), format(x$between, digits = 6L),
-                          if (x$total > 0) 100 * x$between / x$total else NA))
+    cli::cat_line(sprintf("within groups %s, between %s", format(x$within, digits = 6L), format(x$between, digits = 6L)),
+                  explained_text(if (x$total > 0) x$between / x$total else NA))
     print(data.frame(group = names(x$parts), share = unname(x$share), information = unname(x$parts)), digits = 4L, row.names = FALSE)
   }
   invisible(x)

@@ -105,8 +105,9 @@ print.granary_cluster_resilience <- function(x, ...) {
   cli::cat_line("How much a clustering of ", x$n, " points can bear")
   print_call(x$call)
   m <- x$margins
-  cli::cat_line(sprintf("Not every change of distances by factors up to %.4g is survived (rho, at %s)", m$rho,
-                        if (is.null(x$adversary)) "no point" else x$adversary$point))
+  cli::cat_line(if (!is.finite(m$rho)) "Every point lies on its centre, or there is no other: no bound on what is survived" else {
+    sprintf("Not every change of distances by factors up to %.4g is survived (rho, at %s)", m$rho, if (is.null(x$adversary)) "no point" else x$adversary$point)
+  })
   cli::cat_line(
     sprintf("Margins: nearest point outside / own centre %.3g, distance of centres / radius %.3g (stable clusters: above 1.41), clusters are balls: %s",
             m$separation, m$centers, if (m$balls) "yes" else "no"))

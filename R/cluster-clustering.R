@@ -87,7 +87,7 @@ format_sizes <- function(sizes) {
 print.granary_clustering <- function(x, ...) {
   cli::cat_line(x$title)
   print_call(x$call)
-  cli::cat_line(counted(length(x$sizes), "cluster", "clusters"), " of ", format_sizes(x$sizes), if (length(x$cluster) > 0L) paste0(" (", length(x$cluster), " rows)"))
+  cli::cat_line(counted(length(x$sizes), "cluster", "clusters"), " of ", format_sizes(x$sizes), if (length(x$cluster) > 0L) paste0(" (", counted(length(x$cluster), "row", "rows"), ")"))
   cli::cat_line(x$measure, ": ", format(x$objective, digits = 6L))
   print_more(x)
   cli::cat_line("Solver: ", format_convergence(x$convergence))

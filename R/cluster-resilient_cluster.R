@@ -154,7 +154,7 @@ print_more.granary_resilient_cluster <- function(x) {
   rho <- x$margins$rho
   cli::cat_line("Centres: ", paste(utils::head(x$per_cluster$medoid, 12L), collapse = ", "),
                 if (length(x$medoids) > 12L) ", ...")
-  cli::cat_line(sprintf("Every point is at least %.3g times nearer to its centre than to another: ", rho),
+  cli::cat_line(if (is.finite(rho)) sprintf("Every point is at least %.3g times nearer to its centre than to another: ", rho) else "Every point lies on its centre, or there is no other: ",
                 if (x$guaranteed) sprintf(
                   "as clusters that survive factors of %.3g have it; if these do, they are the optimum", x$needed)
                 else sprintf("below %.3g, so no guarantee of the optimum", x$needed))

@@ -65,7 +65,7 @@ vmf_fit <- function(x, weights = NULL, method = c("exact", "banerjee", "large", 
 
 #' @export
 print.granary_vmf <- function(x, ...) {
-  cli::cat_line("von Mises-Fisher law in ", length(x$direction), " columns (", x$n, " rows)")
+  cli::cat_line("von Mises-Fisher law in ", length(x$direction), " columns (", counted(x$n, "row", "rows"), ")")
   print_call(x$call)
   cli::cat_line("Direction: ", if (length(x$direction) <= 8L) paste(names(x$direction),
                                                                     format(x$direction, digits = 3L),

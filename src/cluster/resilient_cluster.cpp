@@ -15,7 +15,8 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-double ratio(double a, double b) { return b > 0 ? a / b : infinity; }  // a point at its centre is held by nothing else
+// A point at its centre is held by nothing else, unless that is there as well.
+double ratio(double a, double b) { return b > 0 ? a / b : a > 0 ? infinity : 1; }
 
 // Sums of squares of all distances, made larger by a factor, must be numbers.
 void check_size(ConstMatrixRef d, double factor) {
