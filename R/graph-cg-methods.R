@@ -327,15 +327,21 @@ plot.granary_cg_marginal <- function(x, ...) {
     for (k in seq_along(x$weights)) graphics::lines(draws[seq_len(101L) + (k - 1L) * 102L, ], lwd = 0.5 + 3 * x$weights[k], col = "#2166ac")
     return(invisible(x))
   }
+  curve <- cg_density(x)
+  draw(graphics::plot, curve$at, curve$height, type = "l", xlab = x$nodes, ylab = "density", ylim = c(0, max(curve$height, 1e-300, na.rm = TRUE)),
+       user = list(...))
+  if (any(curve$point)) graphics::abline(v = x$means[curve$point], lty = 2, lwd = 0.5 + 2 * x$weights[curve$point])
+  invisible(x)
+}
+
+# The density of one continuous node where it is worth drawing, and which parts of the mixture are single points.
+cg_density <- function(x) {
   spread <- max(x$sds, 0.02 * x$sd, 1e-12 * max(abs(x$means), 1))
   at <- sort(c(seq(min(x$means) - 4 * spread, max(x$means) + 4 * spread, length.out = 400L),
                outer(x$means, c(-2, -1, 0, 1, 2) * max(min(x$sds), 1e-300), "+")))
   height <- density(x, at)
-  point <- x$sds == 0
   height[!is.finite(height)] <- NA
-  draw(graphics::plot, at, height, type = "l", xlab = x$nodes, ylab = "density", ylim = c(0, max(height, 1e-300, na.rm = TRUE)), user = list(...))
-  if (any(point)) graphics::abline(v = x$means[point], lty = 2, lwd = 0.5 + 2 * x$weights[point])
-  invisible(x)
+  list(at = at, height = height, point = x$sds == 0)
 }
 
 # One-standard-deviation outlines of the components in the first two variables, each closed and followed by a gap.
@@ -384,8 +390,10 @@ print.granary_cg_tree <- function(x, ...) {
 
 #' @rdname cg_tree
 #' @export
-plot.granary_cg_tree <- function(x, ...) {
+plot.granary_cg_tree <- function(x, ...) plot(cg_tree_graph(x), ...)
+
+cg_tree_graph <- function(x) {
   names <- vapply(seq_len(nrow(x$clusters)), function(k) paste(c(x$clusters$continuous[[k]], x$clusters$discrete[[k]]), collapse = " "), "")
   linked <- which(x$clusters$parent > 0L)
-  plot(new_graph(make.unique(names), cbind(linked, x$clusters$parent[linked], rep(1L, length(linked)), rep(1L, length(linked))), "undirected"), ...)
+  new_graph(make.unique(names), cbind(linked, x$clusters$parent[linked], rep(1L, length(linked)), rep(1L, length(linked))), "undirected")
 }

@@ -124,6 +124,11 @@ print.granary_ggm_difference <- function(x, ...) {
 
 #' @export
 plot.granary_ggm_difference <- function(x, labels = NULL, layout = NULL, ...) {
+  network <- difference_network(x)
+  do.call(plot_network, utils::modifyList(list(network$graph, labels, NULL, layout, main = network$title), list(...)))
+}
+
+difference_network <- function(x) {
   if (nrow(unique(as.data.frame(unclass(x))[c("first_task", "second_task")])) > 1L) {
     abort_input("Only the differences between two tasks can be drawn: give `first` and `second` to ggm_difference().", "x")
   }
@@ -136,5 +141,5 @@ plot.granary_ggm_difference <- function(x, labels = NULL, layout = NULL, ...) {
   diag(m) <- 1
   graph <- seal(structure(list(precision = as_sparse(m), S = m, df = nrow(x), lambda = 0), class = c("granary_ggm_task", "granary_ggm")))
   title <- if (nrow(x) > 0L) sprintf("%s minus %s: %d pairs", x$second_task[1L], x$first_task[1L], nrow(x)) else "no differences"
-  do.call(plot_network, utils::modifyList(list(graph, labels, NULL, layout, main = title), list(...)))
+  list(graph = graph, title = title)
 }

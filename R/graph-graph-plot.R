@@ -148,7 +148,8 @@ autoplot_edges <- function(graph, position) {
   edges <- data.frame(lines, kind = edge_table(graph)$edge)
   heads <- mark_polygons(lines, graph$edges, edges$kind, size)
   picture <- picture + ggplot2::geom_segment(ggplot2::aes(.data$x0, .data$y0, xend = .data$x1, yend = .data$y1, colour = .data$kind), edges) +
-    ggplot2::scale_colour_manual(values = kind_colours, name = NULL, aesthetics = c("colour", "fill"))
+    ggplot2::scale_colour_manual(values = kind_colours, name = NULL, aesthetics = c("colour", "fill"),
+                                 guide = if (length(unique(edges$kind)) > 1L) "legend" else "none")
   if (!is.null(heads$arrow)) {
     picture <- picture + ggplot2::geom_polygon(ggplot2::aes(.data$x, .data$y, group = .data$group, fill = .data$kind), heads$arrow,
                                                show.legend = FALSE)
@@ -158,7 +159,7 @@ autoplot_edges <- function(graph, position) {
 }
 
 autoplot_names <- function(names, position, from = integer(), to = integer()) {
-  c(gg_names(names, position, from, to), gg_room(), list(ggplot2::coord_equal(clip = "off"), ggplot2::theme_void()))
+  c(gg_names(names, position, from, to), gg_room(max(0.15, 0.015 * nchar(names))), list(ggplot2::coord_equal(clip = "off"), ggplot2::theme_void()))
 }
 
 mark_polygons <- function(lines, edges, kind, size) {

@@ -129,3 +129,72 @@ autoplot.granary_dependence <- function(object, ...) {  # nolint: object_name_li
     ggplot2::geom_segment(ggplot2::aes(xend = .data$order, yend = 0), linewidth = 1) +
     ggplot2::labs(x = "order", y = label, title = measure_titles[[object$measure]])
 }
+
+#' @rdname budget_path
+#' @usage \method{autoplot}{granary_budget_path}(object, ...)
+#' @exportS3Method ggplot2::autoplot
+autoplot.granary_budget_path <- function(object, ...) {  # nolint: object_name_linter.
+  check_installed("ggplot2", "autoplot()")
+  refuse_dots(...)
+  finite <- is.finite(object$budget)
+  at <- ifelse(finite, object$budget, object$size)
+  table <- rbind(data.frame(at = at, error = object$online_error, half = object$standard_error, on = "online", finite = finite),
+                 data.frame(at = at, error = object$new_error, half = NA, on = "new rows", finite = finite))
+  table <- table[!is.na(table$error), ]
+  table$on <- factor(table$on, c("online", "new rows"))
+  gg_canvas(table, ggplot2::aes(x = .data$at, y = .data$error, colour = .data$on, linetype = .data$on)) + ggplot2::geom_line() +
+    ggplot2::geom_point(ggplot2::aes(shape = .data$finite)) +
+    ggplot2::geom_linerange(ggplot2::aes(ymin = .data$error - .data$half, ymax = .data$error + .data$half), table[!is.na(table$half), ], linetype = 1) +
+    ggplot2::scale_x_log10() + ggplot2::scale_shape_manual(values = c("TRUE" = 19, "FALSE" = 17), guide = "none") +
+    ggplot2::scale_colour_manual(values = c(online = "black", "new rows" = sign_colours[["positive"]]), drop = TRUE) + ggplot2::expand_limits(y = 0) +
+    ggplot2::labs(x = "budget", y = "share of mistakes", colour = NULL, linetype = NULL)
+}
+
+#' @rdname granary_online_classifier
+#' @usage \method{autoplot}{granary_online_comparison}(object, ...)
+#' @exportS3Method ggplot2::autoplot
+autoplot.granary_online_comparison <- function(object, ...) {  # nolint: object_name_linter.
+  check_installed("ggplot2", "autoplot()")
+  refuse_dots(...)
+  runs <- do.call(rbind, Map(function(run, name) if (nrow(run) > 0L) data.frame(trial = run$trial, error = run$error, learner = name),
+                             lapply(object$fits, tidy), names(object$fits)))
+  if (is.null(runs)) abort_input("There is nothing to plot: no trial has been seen yet.", "object")
+  runs$learner <- factor(runs$learner, names(object$fits))
+  late <- runs$trial >= max(runs$trial) / 100  # the first trials are all or nothing
+  gg_canvas(runs, ggplot2::aes(x = .data$trial, y = .data$error, colour = .data$learner)) + ggplot2::geom_line() + gg_palette("colour") +
+    ggplot2::coord_cartesian(ylim = c(0, max(runs$error[late], 1e-3))) + ggplot2::labs(x = "trial", y = "mistake rate", colour = NULL)
+}
+
+#' @rdname independence_test
+#' @usage \method{autoplot}{granary_independence_test}(object, ...)
+#' @exportS3Method ggplot2::autoplot
+autoplot.granary_independence_test <- function(object, ...) {  # nolint: object_name_linter.
+  check_installed("ggplot2", "autoplot()")
+  refuse_dots(...)
+  value <- unname(object$statistic)
+  title <- sprintf("p = %s", format.pval(object$p.value, digits = 3L))
+  if (!is.null(names(object$null))) {
+    at <- seq(0, max(value, stats::qgamma(0.9999, object$null[["shape"]], scale = object$null[["scale"]])) * 1.05, length.out = 401L)
+    curve <- data.frame(at = at, density = stats::dgamma(at, object$null[["shape"]], scale = object$null[["scale"]]))
+    curve <- curve[is.finite(curve$density), ]
+    picture <- gg_canvas(curve, ggplot2::aes(x = .data$at, y = .data$density)) + ggplot2::geom_line()
+  } else {
+    shown <- object$null[is.finite(object$null)]
+    if (length(shown) == 0L) abort_input("There is nothing to draw: the statistic was undefined after every permutation.", "object")
+    bins <- max(1L, min(100L, grDevices::nclass.FD(shown)))
+    picture <- gg_canvas(data.frame(at = shown), ggplot2::aes(x = .data$at)) +
+      ggplot2::geom_histogram(bins = bins, fill = "grey85", colour = "white")
+  }
+  if (is.finite(value)) picture <- picture + ggplot2::geom_vline(xintercept = value, colour = sign_colours[["negative"]], linewidth = 1)
+  picture + ggplot2::labs(x = names(object$statistic), title = title)
+}
+
+#' @rdname kernels
+#' @usage \method{autoplot}{granary_kernel}(object, range = NULL, ...)
+#' @exportS3Method ggplot2::autoplot
+autoplot.granary_kernel <- function(object, range = NULL, ...) {  # nolint: object_name_linter.
+  check_installed("ggplot2", "autoplot()")
+  refuse_dots(...)
+  gg_canvas(kernel_profile(object, range), ggplot2::aes(x = .data$at, y = .data$value)) + ggplot2::geom_line() + ggplot2::expand_limits(y = 0) +
+    ggplot2::labs(x = "distance along the diagonal from 0", y = format(object))
+}

@@ -164,3 +164,74 @@ autoplot.granary_gp_parameter_sample <- function(object, ...) {  # nolint: objec
     ggplot2::geom_vline(ggplot2::aes(xintercept = .data$value), middle, colour = sign_colours[["negative"]]) +
     ggplot2::facet_wrap(~parameter, scales = "free") + ggplot2::labs(x = NULL, y = "draws")
 }
+
+#' @rdname granary_bandit_sim
+#' @usage \method{autoplot}{granary_bandit_cost}(object, ...)
+#' @exportS3Method ggplot2::autoplot
+autoplot.granary_bandit_cost <- function(object, ...) {  # nolint: object_name_linter.
+  check_installed("ggplot2", "autoplot()")
+  refuse_dots(...)
+  names <- dimnames(object$cost)$strategy
+  weights <- dimnames(object$cost)$weight
+  levels <- dimnames(object$cost)$level
+  cells <- data.frame(level = factor(rep(levels, length(weights)), levels), weight = factor(rep(weights, each = length(levels)), weights),
+                      strategy = factor(as.vector(object$cheapest), names))
+  gg_canvas(cells, ggplot2::aes(x = .data$weight, y = .data$level, fill = .data$strategy)) + ggplot2::geom_raster() +
+    gg_palette("fill", drop = FALSE) + ggplot2::labs(x = "weight of a choice", y = "average regret", fill = NULL, title = "cheapest strategy")
+}
+
+#' @rdname kriging_diagnose
+#' @usage \method{autoplot}{granary_kriging_surface}(object, ...)
+#' @exportS3Method ggplot2::autoplot
+autoplot.granary_kriging_surface <- function(object, ...) {  # nolint: object_name_linter.
+  check_installed("ggplot2", "autoplot()")
+  refuse_dots(...)
+  label <- surface_label(object)
+  best <- attr(object, "best")
+  value <- object$criterion
+  value[!is.finite(value)] <- NA
+  name <- paste("lengthscale of", names(object))
+  if (ncol(object) == 2L) {
+    table <- data.frame(at = object[[1L]], value = value)
+    return(gg_canvas(table, ggplot2::aes(x = .data$at, y = .data$value)) + ggplot2::geom_line(na.rm = TRUE) +
+             ggplot2::geom_vline(xintercept = best, linetype = 2, colour = sign_colours[["negative"]]) + ggplot2::scale_x_log10() +
+             ggplot2::labs(x = name[1L], y = label))
+  }
+  # a deep hole at one corner would hide the rest
+  table <- data.frame(a = object[[1L]], b = object[[2L]], value = pmax(value, stats::quantile(value, 0.1, na.rm = TRUE)))
+  gg_canvas(table, ggplot2::aes(x = .data$a, y = .data$b)) + ggplot2::geom_raster(ggplot2::aes(fill = .data$value)) +
+    ggplot2::geom_contour(ggplot2::aes(z = .data$value), colour = "#00000066", na.rm = TRUE) +
+    ggplot2::annotate("point", x = best[1L], y = best[2L], shape = 4, size = 3, stroke = 1.5, colour = sign_colours[["negative"]]) +
+    ggplot2::scale_x_log10() + ggplot2::scale_y_log10() +
+    ggplot2::scale_fill_gradientn(colours = grDevices::hcl.colors(64L, "YlGnBu", rev = TRUE)) + ggplot2::labs(x = name[1L], y = name[2L], fill = NULL, title = label)
+}
+
+#' @rdname kriging_diagnose
+#' @usage \method{autoplot}{granary_variogram}(object, ...)
+#' @exportS3Method ggplot2::autoplot
+autoplot.granary_variogram <- function(object, ...) {  # nolint: object_name_linter.
+  check_installed("ggplot2", "autoplot()")
+  refuse_dots(...)
+  curve <- attr(object, "curve")
+  table <- data.frame(distance = object$distance, gamma = object$gamma, pairs = object$pairs)
+  picture <- gg_canvas(table, ggplot2::aes(x = .data$distance, y = .data$gamma)) + ggplot2::geom_point(ggplot2::aes(size = .data$pairs)) +
+    ggplot2::scale_size_area(max_size = 4) + ggplot2::labs(x = paste0("distance (", attr(object, "unit"), ")"), y = "half mean squared difference")
+  if (is.null(curve)) return(picture)
+  picture + ggplot2::geom_line(data = data.frame(distance = curve$distance, gamma = curve$gamma), colour = sign_colours[["positive"]], linewidth = 1) +
+    ggplot2::coord_cartesian(xlim = c(0, max(table$distance)), ylim = c(0, min(max(table$gamma, curve$gamma), 2 * max(table$gamma))))
+}
+
+#' @rdname sim_gp_classes
+#' @usage \method{autoplot}{granary_orthant}(object, ...)
+#' @exportS3Method ggplot2::autoplot
+autoplot.granary_orthant <- function(object, ...) {  # nolint: object_name_linter.
+  check_installed("ggplot2", "autoplot()")
+  refuse_dots(...)
+  first <- object$x[, 1L]
+  at <- seq(min(first), max(first), length.out = 200L)
+  curve <- data.frame(at = at, density = stats::dnorm(at, object$ep$mean, sqrt(object$ep$variance)))
+  gg_canvas(data.frame(at = first), ggplot2::aes(x = .data$at)) +
+    ggplot2::geom_histogram(ggplot2::aes(y = ggplot2::after_stat(.data$density)), bins = 40L, fill = "grey85", colour = "white") +
+    ggplot2::geom_line(ggplot2::aes(y = .data$density), curve, colour = sign_colours[["positive"]], linewidth = 1) +
+    ggplot2::geom_vline(xintercept = 0, linetype = 2, colour = sign_colours[["negative"]]) + ggplot2::labs(x = "first coordinate", y = "density")
+}

@@ -303,7 +303,7 @@ diagnose_surface <- function(object, parameters = NULL, lower = NULL, upper = NU
 #' @rdname kriging_diagnose
 #' @export
 plot.granary_kriging_surface <- function(x, ...) {
-  label <- switch(attr(x, "method"), ML = "log-likelihood", REML = "restricted log-likelihood", LOO = "minus squared leave-one-out errors")
+  label <- surface_label(x)
   best <- attr(x, "best")
   value <- x$criterion
   value[!is.finite(value)] <- NA
@@ -319,4 +319,8 @@ plot.granary_kriging_surface <- function(x, ...) {
                ylab = paste("log10 lengthscale of", names(x)[2L]), main = label, user = list(...))
   graphics::points(log10(best[1L]), log10(best[2L]), pch = 4, lwd = 2, col = "#b2182b")
   invisible()
+}
+
+surface_label <- function(x) {
+  switch(attr(x, "method"), ML = "log-likelihood", REML = "restricted log-likelihood", LOO = "minus squared leave-one-out errors")
 }

@@ -447,6 +447,13 @@ print.granary_kernel <- function(x, ...) {
 #' @rdname kernels
 #' @export
 plot.granary_kernel <- function(x, range = NULL, ...) {
+  profile <- kernel_profile(x, range)
+  draw(graphics::plot, profile$at, profile$value, type = "l", lwd = 2, xlab = "distance along the diagonal from 0", ylab = format(x),
+       ylim = base::range(0, profile$value), user = list(...))
+  invisible()
+}
+
+kernel_profile <- function(x, range) {
   range <- check_number(range, lower = 0, strict_lower = TRUE, allow_null = TRUE)
   d <- kernel_dimension(x)
   if (is.null(range)) {
@@ -455,8 +462,5 @@ plot.granary_kernel <- function(x, range = NULL, ...) {
     range <- if (length(scales) > 0L) 4 * max(scales) else 4
   }
   at <- seq(0, range, length.out = 201L)
-  value <- kernel_matrix(x, matrix(at, length(at), d) / sqrt(d), matrix(0, 1L, d))
-  draw(graphics::plot, at, value[, 1L], type = "l", lwd = 2, xlab = "distance along the diagonal from 0", ylab = format(x), ylim = base::range(0, value),
-       user = list(...))
-  invisible()
+  data.frame(at = at, value = kernel_matrix(x, matrix(at, length(at), d) / sqrt(d), matrix(0, 1L, d))[, 1L])
 }

@@ -1,5 +1,10 @@
-# One fit of every class that the examples of the help pages make: list(class = fit).
-example_fits <- function(examples) {
+# One fit of every class that the examples of the help pages make: list(class = fit); and one of all other objects that can be drawn.
+example_fits <- function(examples, others = FALSE) {
+  wanted <- function(object) {
+    if (!others) return(inherits(object, "granary_fit"))
+    drawn <- vapply(paste0("plot.", class(object)), exists, NA, envir = asNamespace("granary"), inherits = FALSE)
+    startsWith(class(object)[1L], "granary_") && any(drawn) && !inherits(object, "granary_fit")
+  }
   session <- list2env(mget(getNamespaceExports("granary"), envir = asNamespace("granary"), inherits = TRUE), parent = globalenv())
   fits <- list()
   for (page in examples) {
@@ -7,7 +12,7 @@ example_fits <- function(examples) {
     for (expression in as.list(page$code)) {
       value <- tryCatch(quietly(suppressWarnings(eval(expression, envir))), error = function(e) NULL)
       for (object in c(list(value), mget(ls(envir), envir = envir))) {
-        if (inherits(object, "granary_fit") && is.null(fits[[class(object)[1L]]])) fits[[class(object)[1L]]] <- object
+        if (is.null(fits[[class(object)[1L]]]) && wanted(object)) fits[[class(object)[1L]]] <- object
       }
     }
   }

@@ -27,3 +27,22 @@ test_that("every fit answers the generics of the grammar, or refuses in a senten
     }
   }
 })
+
+test_that("what plot() draws autoplot() draws too, beyond fits", {
+  skip_on_cran()
+  skip_if_not_installed("ggplot2")
+  examples <- tryCatch(help_examples("granary"), error = function(e) list())
+  skip_if(length(examples) == 0, "the help pages are not installed")
+  pdf(NULL)
+  old <- options(granary.progress = FALSE)
+  on.exit({
+    options(old)
+    dev.off()
+  })
+  objects <- example_fits(examples, others = TRUE)
+  expect_gt(length(objects), 20)
+  for (class in names(objects)) {
+    found <- drawn_twice(objects[[class]])
+    expect(identical(found, ""), paste0(class, ": ", found))
+  }
+})
