@@ -38,9 +38,9 @@
 co_boost_baseline <- function(x, y, method = c("late_fusion", "single", "boost", "boost_select"), view = 1,
                               views = NULL, folds = 10, fusion = NULL, learner = NULL,
                               prior = c("equal", "cases"), weights = NULL, na = c("error", "skip"), k = 5,
-                                covariance = "diagonal", topology = "ergodic",
+                              covariance = "diagonal", topology = "ergodic",
                               start = c("segments", "kmeans"), forward = c("exact", "hard"), floor = 1e-3, tol = 1e-6,
-                                max_iter = 20, max_leaves = 2, min_leaf = 1, threads = NULL,
+                              max_iter = 20, max_leaves = 2, min_leaf = 1, threads = NULL,
                               ...) {
   call <- match.call()
   if (missing(x)) fail_missing("x")
@@ -58,19 +58,24 @@ co_boost_baseline <- function(x, y, method = c("late_fusion", "single", "boost",
   if (method != "late_fusion") {
     at <- if (is.character(view) && length(view) == 1L) match(view, data$names) else
       check_count(view, upper = length(data$views))
-    if (is.na(at)) fail_input("view", paste0("one of ", paste0("\"", data$names, "\"", collapse = ", ")),
-                              describe(view))
+    if (is.na(at)) {
+      fail_input("view", paste0("one of ", paste0("\"", data$names, "\"", collapse = ", ")), describe(view))
+    }
     if (!is.null(fusion)) abort_input("`fusion` is for method = \"late_fusion\".", "fusion")
-    own <- list(x[at], y)
-    if (data$form == "columns") own <- list(data_columns(x, data$parts[[at]]), y,
-                                            views = stats::setNames(list(seq_along(data$parts[[at]])), data$names[at]))
-    else own[[1L]] <- stats::setNames(own[[1L]], data$names[at])
-    one <- function(value) if (length(value) == length(data$views)) (if (is.null(names(value))) value[[at]] else
-                                                                     value[[data$names[at]]]) else value
+    own <- if (data$form == "columns") {
+      whole <- stats::setNames(list(seq_along(data$parts[[at]])), data$names[at])
+      list(data_columns(x, data$parts[[at]]), y, views = whole)
+    } else {
+      list(stats::setNames(x[at], data$names[at]), y)
+    }
+    one <- function(value) {
+      if (length(value) != length(data$views)) return(value)
+      if (is.null(names(value))) value[[at]] else value[[data$names[at]]]
+    }
     own <- c(own, list(learner = if (is.null(learner)) NULL else one(learner), prior = prior, weights = weights,
                        na = na, k = one(k), covariance = one(covariance),
                        topology = one(topology), start = start, forward = forward, floor = floor, tol = tol,
-                         max_iter = max_iter, max_leaves = one(max_leaves), min_leaf = min_leaf,
+                       max_iter = max_iter, max_leaves = one(max_leaves), min_leaf = min_leaf,
                        threads = threads))
     if (method != "boost_select") own <- c(own, list(candidates = 1, share = 1))
     if (method == "single") own$n_rounds <- 1
@@ -80,8 +85,9 @@ co_boost_baseline <- function(x, y, method = c("late_fusion", "single", "boost",
     fit$call <- generic_call(call, "co_boost_baseline")
     return(fit)
   }
-  if (length(extra) > 0L) abort_input(sprintf("`%s` is for boosting, not for method = \"late_fusion\".",
-                                              names(extra)[1L]), names(extra)[1L])
+  if (length(extra) > 0L) {
+    abort_input(sprintf("`%s` is for boosting, not for method = \"late_fusion\".", names(extra)[1L]), names(extra)[1L])
+  }
   classes <- case_classes(y, data$n)
   weights <- check_sequence_weights(weights, data$n, "case")
   for (v in seq_along(data$views)) check_class_rows(data$views[[v]], classes, weights, paste0("view ", data$names[v]))
@@ -100,17 +106,16 @@ co_boost_baseline <- function(x, y, method = c("late_fusion", "single", "boost",
                             progress_bar("late fusion"))
   posterior <- core_late_fusion_posterior(found$model, core_views(data), options$threads, NULL)
   dimnames(posterior) <- list(data$case_names, classes$levels)
-  table <- if (length(found$error) > 0L) cbind(as.data.frame(structure(found$lattice,
-                                                                       dimnames = list(NULL, data$names))),
-                                                                         error = found$error)
+  lattice <- as.data.frame(structure(found$lattice, dimnames = list(NULL, if (length(found$error) > 0L) data$names)))
+  table <- if (length(found$error) > 0L) cbind(lattice, error = found$error)
   new_fit(
     c("co_boost_fusion"), fusion = stats::setNames(found$model$share, data$names), table = table,
     view_error = if (length(found$view_error) > 0L) stats::setNames(found$view_error, data$names),
-      posterior = posterior, fitted = co_boost_class(list(levels = classes$levels), posterior, NULL, "vote"),
+    posterior = posterior, fitted = co_boost_class(list(levels = classes$levels), posterior, NULL, "vote"),
     members = found$model, levels = classes$levels, y = factor(classes$levels[classes$y + 1], classes$levels),
-      views = data$names, form = data$form,
+    views = data$names, form = data$form,
     columns = if (data$form == "list") stats::setNames(data$columns, NULL) else data$columns, parts = data$parts,
-      settings = options, folds = if (length(fold) > 0L) fold, n = data$n,
+    settings = options, folds = if (length(fold) > 0L) fold, n = data$n,
     call = generic_call(call, "co_boost_baseline"), convergence =
       list(converged = NA, iterations = NA_integer_, seconds = NaN, message = "", reason = "unsaid")
   )

@@ -59,7 +59,7 @@ print.granary_co_boost <- function(x, ...) {
   cli::cat_line(sprintf("Misclassified of the cases fitted: %.1f%% by votes, %.1f%% by log odds; bound %s, at first %s",
                         100 * x$path$vote_error[rounds],
                         100 * x$path$odds_error[rounds], format(x$path$bound[rounds], digits = 3L),
-                          format(sum(x$bound[1L, ]), digits = 3L)))
+                        format(sum(x$bound[1L, ]), digits = 3L)))
   cli::cat_line(sprintf("Largest weight of a case: %.1f%%", 100 * x$path$largest_weight[rounds]))
   if (x$dropped > 0L) cli::cat_line(counted(x$dropped, "candidate was", "candidates were"),
                                     " no better than chance and left out")
@@ -97,9 +97,9 @@ print.summary_granary_co_boost <- function(x, ...) {
   cli::cat_line("Views: mean weighted error of their weak classifiers, and share of the votes")
   print(format(x$views, digits = 3L), row.names = FALSE)
   for (v in names(x$top)) {
-    if (length(x$top[[v]]) > 0L) cli::cat_line("Most used columns of ", v, ": ",
-                                               paste0(names(x$top[[v]]), sprintf(" (%.0f%%)", 100 * x$top[[v]]),
-                                                      collapse = ", "))
+    top <- x$top[[v]]
+    if (length(top) == 0L) next
+    cli::cat_line("Most used columns of ", v, ": ", paste0(names(top), sprintf(" (%.0f%%)", 100 * top), collapse = ", "))
   }
   cli::cat_line()
   print(x$confusion)
@@ -147,7 +147,7 @@ plot.granary_co_boost <- function(x, what = c("course", "columns", "weights"), .
     graphics::lines(x$path$round, x$path$vote_error, lwd = 2)
     graphics::legend("topright", c(paste("weak,", x$views), "all, by votes"), col = c(shown, "black"),
                      pch = c(rep(16, length(shown)), NA), lty = c(rep(NA, length(shown)), 1), lwd = 2, bty = "n",
-                       cex = 0.8)
+                     cex = 0.8)
     scale <- sum(x$bound[1L, ])
     graphics::plot(c(0, x$path$round), c(scale, x$path$bound) / scale, log = "y", type = "l", lwd = 2, xlab = "round",
                    ylab = "bound, as a share of its start", bty = "l")

@@ -92,9 +92,9 @@ co_boost.formula <- function(formula, data = NULL, subset, weights, na.action, .
 co_boost.default <- function(x, y = NULL, views = NULL, learner = NULL, n_rounds = 20, candidates = 10, share = 0.2,
                              vote = c("log_odds", "samme"),
                              rule = c("vote", "posterior"), smooth = NULL, prior = c("equal", "cases"), weights = NULL,
-                               na = c("error", "skip"), k = 5, covariance = "diagonal",
+                             na = c("error", "skip"), k = 5, covariance = "diagonal",
                              topology = "ergodic", start = c("segments", "kmeans"), forward = c("exact", "hard"),
-                               floor = 1e-3, tol = 1e-6, max_iter = 20, max_leaves = 2,
+                             floor = 1e-3, tol = 1e-6, max_iter = 20, max_leaves = 2,
                              min_leaf = 1, threads = NULL, ...) {
   call <- match.call()
   refuse_dots(...)
@@ -115,9 +115,9 @@ co_boost.default <- function(x, y = NULL, views = NULL, learner = NULL, n_rounds
                   candidates = as.integer(unlist(per_view(candidates, "candidates", data,
                                                           function(m) check_count(m, "candidates", upper = 1e5)))),
                   sizes = as.integer(pmax(1, round(unlist(parts) * widths))), learners = learners,
-                    vote = check_choice(vote, c("log_odds", "samme")),
+                  vote = check_choice(vote, c("log_odds", "samme")),
                   smooth = if (is.null(smooth)) -1 else check_number(smooth, lower = 0, upper = 1),
-                    class_odds = learners[[1L]]$class_prior, threads = thread_count(threads))
+                  class_odds = learners[[1L]]$class_prior, threads = thread_count(threads))
   found <- core_co_boost(core_views(data), classes$y + 1, weights, options, core_seed(), progress_bar("co-boosting"))
   new_co_boost(found, data, classes, options, weights, check_choice(rule, c("vote", "posterior")), na,
                generic_call(call, "co_boost"))
@@ -133,9 +133,9 @@ view_data <- function(x, views = NULL, na = "error", arg = "x", known = NULL) {
       abort_input("`views` says which columns of one table belong together; a list of views needs no `views`.", "views")
     return(view_list(x, na, arg, known))
   }
-  if (!is.null(known) && known$form == "list") fail_input(arg,
-                                                          sprintf("a list of the %d views of the fit",
-                                                                  length(known$names)), describe(x))
+  if (!is.null(known) && known$form == "list") {
+    fail_input(arg, sprintf("a list of the %d views of the fit", length(known$names)), describe(x))
+  }
   rows <- if (is.null(known)) split_table(x, seq_len(NROW(x)), arg) else
     split_table(x, seq_len(NROW(x)), arg, known$columns)
   check_sequence_values(rows, na, arg)
@@ -151,17 +151,18 @@ check_view_parts <- function(views, columns) {
                       "or `x` must be a list of views."), "views")
   if (is.atomic(views) && length(views) == length(columns) && !is.null(views) &&
       (is.factor(views) || is.character(views))) views <- split(columns, as.character(views))
-  if (!is.list(views) || length(views) == 0L) fail_input("views",
-                                                         "a list of names or numbers of columns, one element per view",
-                                                           describe(views))
+  if (!is.list(views) || length(views) == 0L) {
+    fail_input("views", "a list of names or numbers of columns, one element per view", describe(views))
+  }
   parts <- lapply(views, function(part) {
     at <- if (is.character(part)) match(part, columns) else
       if (is_plain_numeric(part)) match(part, seq_along(columns)) else NA
-    if (length(at) == 0L || anyNA(at)) fail_input("views", "names or numbers of columns in every element",
-                                                  if (length(at) == 0L) "an empty element" else
-                                                    describe(part[is.na(at)][1L]))
-    if (anyDuplicated(at) > 0L) abort_input(sprintf("A view has the column \"%s\" twice.",
-                                                    columns[at[duplicated(at)][1L]]), "views")
+    if (length(at) == 0L || anyNA(at)) {
+      came <- if (length(at) == 0L) "an empty element" else describe(part[is.na(at)][1L])
+      fail_input("views", "names or numbers of columns in every element", came)
+    }
+    twice <- columns[at[duplicated(at)]]
+    if (length(twice) > 0L) abort_input(sprintf("A view has the column \"%s\" twice.", twice[1L]), "views")
     at
   })
   names(parts) <- view_names(names(views), length(views))
@@ -297,7 +298,7 @@ new_co_boost <- function(found, data, classes, options, weights, rule, na, call,
   ratios <- data.frame(round = model$round[at], view = members$view[at],
                        class = factor(rep(levels, each = length(model$round)), levels), hit = as.vector(model$hit),
                        miss = as.vector(model$miss), if_class = na_for_nan(as.vector(found$if_class)),
-                         if_other = na_for_nan(as.vector(found$if_other)))
+                       if_other = na_for_nan(as.vector(found$if_other)))
   case_table <- function(values) structure(values, dimnames = list(data$case_names, levels))
   fit <- new_fit(
     class, members = members,
@@ -309,12 +310,12 @@ new_co_boost <- function(found, data, classes, options, weights, rule, na, call,
                                     function(v) stats::setNames(found$picked[[v]] / max(1, rounds), columns[[v]])),
                                       names),
     case_weights = stats::setNames(found$weights, data$case_names), votes = case_table(found$votes),
-      log_odds = case_table(found$log_odds), rule = rule, levels = levels,
+    log_odds = case_table(found$log_odds), rule = rule, levels = levels,
     y = factor(levels[classes$y + 1], levels), views = names, form = data$form,
-      columns = if (data$form == "list") columns else data$columns, parts = data$parts,
+    columns = if (data$form == "list") columns else data$columns, parts = data$parts,
     sizes = stats::setNames(options$sizes, names), settings = options, end = found$end, dropped = found$dropped,
-      sweeps = structure(found$sweeps, dimnames = list(NULL, levels)),
-      silent = found$silent, na = na, model = model, n = data$n,
+    sweeps = structure(found$sweeps, dimnames = list(NULL, levels)),
+    silent = found$silent, na = na, model = model, n = data$n,
     weights = if (length(weights) > 0L) weights, call = call, convergence = found$convergence
   )
   fit$fitted <- co_boost_class(fit, fit$votes, fit$log_odds, rule)

@@ -42,7 +42,7 @@
 hmm_classifier <- function(x, y, k = 5, covariance = c("diagonal", "full", "spherical", "tied"),
                            topology = c("ergodic", "left_right", "forward"), id = NULL,
                            weights = NULL, prior = "equal", na = c("error", "skip"), forward = c("exact", "hard"),
-                             start = c("segments", "kmeans"), floor = 1e-3, tol = 1e-6,
+                           start = c("segments", "kmeans"), floor = 1e-3, tol = 1e-6,
                            max_iter = 20, threads = NULL, ...) {
   call <- match.call()
   refuse_dots(...)
@@ -55,7 +55,7 @@ hmm_classifier <- function(x, y, k = 5, covariance = c("diagonal", "full", "sphe
   weights <- check_sequence_weights(weights, n)
   options <- list(classes = length(classes$levels),
                   learner = chain_options(k, covariance, topology, start, forward, max_iter, tol, floor),
-                    threads = thread_count(threads))
+                  threads = thread_count(threads))
   shares <- class_shares(prior, classes, weights)
   options$prior <- shares
   check_class_rows(rows, classes, weights, "x")
@@ -69,11 +69,11 @@ hmm_classifier <- function(x, y, k = 5, covariance = c("diagonal", "full", "sphe
     models = data.frame(class = classes$levels, cases = size, states = as.integer(found$states), loglik = found$loglik,
                         df = found$df, converged = table$converged, iterations = table$iterations),
     levels = classes$levels, columns = colnames(rows$x),
-      prior = stats::setNames(exp(found$member$log_prior) / sum(exp(found$member$log_prior)), classes$levels),
+    prior = stats::setNames(exp(found$member$log_prior) / sum(exp(found$member$log_prior)), classes$levels),
     posterior = structure(scores$posterior, dimnames = list(rows$ids, classes$levels)),
-      fitted = stats::setNames(factor(classes$levels[scores$best], classes$levels), rows$ids),
+    fitted = stats::setNames(factor(classes$levels[scores$best], classes$levels), rows$ids),
     y = factor(classes$levels[classes$y + 1], classes$levels), settings = options$learner, ids = rows$ids,
-      lengths = diff(rows$begin), na = na, n = n,
+    lengths = diff(rows$begin), na = na, n = n,
     weights = if (length(weights) > 0L) weights, call = call,
     convergence = list(converged = NA, iterations = max(table$iterations), residual = max(found$score),
                        seconds = sum(table$seconds), message = "", reason = "iterations")
@@ -86,10 +86,10 @@ chain_options <- function(k, covariance, topology, start, forward, max_iter, tol
   list(learner = "hmm", k = check_count(k, "k", upper = 1000),
        covariance = check_choice(covariance, c("diagonal", "full", "spherical", "tied"), "covariance"),
        topology = check_choice(topology, c("ergodic", "left_right", "forward"), "topology"),
-         start = check_choice(start, c("segments", "kmeans"), "start"),
+       start = check_choice(start, c("segments", "kmeans"), "start"),
        forward = check_choice(forward, c("exact", "hard"), "forward"), max_iter = check_count(max_iter, "max_iter"),
        tol = check_number(tol, "tol", lower = 0, strict_lower = TRUE, upper = 1),
-         floor = check_number(floor, "floor", lower = 0, strict_lower = TRUE, upper = 1))
+       floor = check_number(floor, "floor", lower = 0, strict_lower = TRUE, upper = 1))
 }
 
 case_classes <- function(y, n, arg = "y") {
@@ -147,7 +147,7 @@ predict.granary_hmm_classifier <- function(object, newdata = NULL, type = c("cla
                                  thread_count(threads), progress_bar("likelihoods"))
   switch(type, class = stats::setNames(factor(object$levels[found$best], object$levels), rows$ids),
          prob = structure(found$posterior, dimnames = list(rows$ids, object$levels)),
-           link = structure(found$scores, dimnames = list(rows$ids, object$levels)))
+         link = structure(found$scores, dimnames = list(rows$ids, object$levels)))
 }
 
 #' @export
@@ -158,7 +158,7 @@ print.granary_hmm_classifier <- function(x, ...) {
   cli::cat_line(counted(x$n, "sequence", "sequences"), " of ", paste(unique(range(x$lengths)), collapse = " to "),
                 " rows, ", counted(length(x$columns), "column", "columns"), "; ",
                 paste(unique(range(x$models$states)), collapse = " to "), " states, ",
-                  sub("_", "-", x$settings$topology), ", ", x$settings$covariance, " covariances")
+                sub("_", "-", x$settings$topology), ", ", x$settings$covariance, " covariances")
   cli::cat_line(sprintf("Misclassified of the sequences fitted: %.1f%%", 100 * mean(x$fitted != x$y)))
   cli::cat_line(sum(x$models$converged), " of ", nrow(x$models), " models converged within ", x$settings$max_iter,
                 " iterations")

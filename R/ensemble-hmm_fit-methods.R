@@ -5,7 +5,7 @@ print_more.granary_hmm <- function(x) {
   cli::cat_line("Sequences of ", paste(unique(range(x$lengths)), collapse = " to "), " rows",
                 if (x$gaps > 0L) paste0(", ", counted(x$gaps, "row", "rows"), " missing"),
                 if (!is.null(x$weights)) ", with weights", "; ", format(x$df), " parameters, BIC ",
-                  format(stats::BIC(x), digits = 6L))
+                format(stats::BIC(x), digits = 6L))
   stay <- diag(x$transition)
   cli::cat_line("States stay with probability ", paste(format(stay, digits = 2L), collapse = " "))
   if (x$settings$forward == "hard") cli::cat_line("Fitted along best paths: this is not a maximum likelihood estimate.")
@@ -140,7 +140,7 @@ hmm_course <- function(x, newdata, which, columns, id, na) {
     as.integer(check_vector(columns, "columns", lower = 1, upper = ncol(x$centers)))
   if (anyNA(place) || anyDuplicated(place) > 0L || length(place) > 6L)
     fail_input("columns", "names or numbers of at most six different columns of the fit",
-                                                     describe(columns))
+               describe(columns))
   values <- rows$x[at, , drop = FALSE]
   state <- stats::predict(x, newdata = unname(values), na = na)
   list(values = values[, place, drop = FALSE], state = state, columns = place)
@@ -229,12 +229,11 @@ hmm_select <- function(x, k = 1:6, covariance = "diagonal", topology = "ergodic"
   rows <- sequence_data(x, id, na)
   n <- length(rows$ids)
   weights <- check_sequence_weights(weights, n)
-  sequences <- stats::setNames(lapply(seq_len(n), function(i) rows$x[(rows$begin[i] + 1):rows$begin[i + 1L], ,
-                                                                     drop = FALSE]), rows$ids)
+  sequences <- split_cases(c(rows[c("x", "begin", "ids")], listed = TRUE))
   if (criterion == "cv" && n < 2L)
     abort_input("criterion = \"cv\" keeps sequences back, but there is only one: use \"bic\".", "criterion")
-  fold <- if (criterion == "cv") check_folds(if (length(folds) == 1L) min(check_count(folds, lower = 2), n) else folds,
-                                             n)
+  if (length(folds) == 1L) folds <- min(check_count(folds, lower = 2), n)
+  fold <- if (criterion == "cv") check_folds(folds, n)
   grid <- expand.grid(k = as.integer(k), covariance = covariance, topology = topology, stringsAsFactors = FALSE)
   fit_one <- function(i, keep) {
     w <- if (length(weights) > 0L) weights[keep]
@@ -266,7 +265,7 @@ hmm_select <- function(x, k = 1:6, covariance = "diagonal", topology = "ergodic"
   names(chosen$cluster) <- rownames(chosen$membership) <- rownames(rows$x)
   new_selection("hmm", chosen, table, rule = "min",
                 measure = if (criterion == "cv") "minus log-likelihood per row, kept back" else toupper(criterion),
-                  selected = best,
+                selected = best,
                 folds = fold, call = call)
 }
 

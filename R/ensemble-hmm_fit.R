@@ -69,7 +69,7 @@
 hmm_fit <- function(x, k, covariance = c("diagonal", "full", "spherical", "tied"),
                     topology = c("ergodic", "left_right", "forward"), id = NULL, weights = NULL,
                     na = c("error", "skip"), method = c("em", "squarem"), forward = c("exact", "hard"), start = NULL,
-                      n_starts = 5, floor = 1e-3, tol = 1e-8,
+                    n_starts = 5, floor = 1e-3, tol = 1e-8,
                     max_iter = 1000, threads = NULL) {
   call <- match.call()
   if (missing(x)) fail_missing("x")
@@ -99,11 +99,11 @@ hmm_options <- function(rows, k, covariance, topology, method, forward, start, n
                   covariance = check_choice(covariance, c("diagonal", "full", "spherical", "tied")),
                   topology = check_choice(topology, c("ergodic", "left_right", "forward")),
                   floor = check_number(floor, lower = 0, strict_lower = TRUE, upper = 1),
-                    n_starts = check_count(n_starts, upper = 1e4),
+                  n_starts = check_count(n_starts, upper = 1e4),
                   em = list(method = check_choice(method, c("em", "squarem")),
                             forward = check_choice(forward, c("exact", "hard")),
                             tol = check_number(tol, lower = 0, strict_lower = TRUE, upper = 1),
-                              max_iter = check_count(max_iter)),
+                            max_iter = check_count(max_iter)),
                   threads = thread_count(threads))
   if (options$em$method == "squarem" && options$em$forward == "hard")
     abort_input("method = \"squarem\" leaps along the likelihood, which forward = \"hard\" does not raise.", "method")
@@ -125,8 +125,9 @@ check_hmm_rows <- function(rows, weights, options) {
   used <- if (length(weights) > 0L) rep(weights > 0, diff(rows$begin)) else rep(TRUE, nrow(rows$x))
   whole <- sum(used & !is.na(rowSums(rows$x)))
   if (whole == 0L) abort_input("No row without missing values has a positive weight: nothing can be learnt.", "x")
-  if (options$k > whole) abort_input(sprintf("`k` must be at most the number of rows that count, %d, not %d.", whole,
-                                             options$k), "k")
+  if (options$k > whole) {
+    abort_input(sprintf("`k` must be at most the number of rows that count, %d, not %d.", whole, options$k), "k")
+  }
   longest <- max(diff(rows$begin)[if (length(weights) > 0L) weights > 0 else TRUE])
   if (options$topology == "left_right" && options$k > longest) {
     abort_input(sprintf("`k` must be at most the length of the longest sequence, %d: later states are never reached.",
@@ -144,17 +145,17 @@ new_hmm <- function(found, rows, weights, options, na, call) {
   gaps <- sum(is.na(rowSums(rows$x)))
   fit <- new_clustering(
     "hmm", cluster = stats::setNames(ways$path, rownames(rows$x)),
-      centers = structure(t(found$model$means), dimnames = list(states, names)), sizes = found$sizes,
+    centers = structure(t(found$model$means), dimnames = list(states, names)), sizes = found$sizes,
     objective = found$loglik, membership = structure(ways$prob, dimnames = list(rownames(rows$x), states)),
-      initial = stats::setNames(found$model$initial, states),
+    initial = stats::setNames(found$model$initial, states),
     transition = structure(found$model$transition, dimnames = list(from = states, to = states)),
-      covariance = hmm_covariances(found$model, names),
+    covariance = hmm_covariances(found$model, names),
     topology = options$topology, covariance_type = options$covariance, ids = rows$ids, lengths = lengths, gaps = gaps,
-      listed = rows$listed,
+    listed = rows$listed,
     sequence_loglik = stats::setNames(ways$loglik, rows$ids), loglik = found$loglik, df = found$df,
-      observed = found$observed, score = found$score, trace = trace,
+    observed = found$observed, score = found$score, trace = trace,
     values = found$values, settings = options$em, na = na, weights = if (length(weights) > 0L) weights,
-      model = found$model,
+    model = found$model,
     title = sprintf("Gaussian hidden Markov model (%s, %s covariances): %s, %s", sub("_", "-", options$topology),
                     options$covariance, counted(k, "state", "states"),
                     counted(length(rows$ids), "sequence", "sequences")),

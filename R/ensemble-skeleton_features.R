@@ -44,8 +44,7 @@ skeleton_features <- function(x, origin, plane, pairs, joints = NULL, speed = TR
   sizes <- vapply(recordings, ncol, 0L)
   if (any(sizes != sizes[1L]))
     abort_input(sprintf("All recordings must have the same joints, but the first has %d columns and number %d has %d.",
-                        sizes[1L], which(sizes != sizes[1L])[1L],
-                                                   sizes[sizes != sizes[1L]][1L]), "x")
+                        sizes[1L], which(sizes != sizes[1L])[1L], sizes[sizes != sizes[1L]][1L]), "x")
   all <- sizes[1L] %/% 3L
   origin <- check_count(origin, upper = all)
   plane <- check_joints(plane, "plane", all, 3L)
