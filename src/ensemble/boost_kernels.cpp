@@ -78,6 +78,7 @@ class KernelBooster {
     SmoOptions how;
     how.tol = 1e-6;
     how.single_precision = false;
+    how.max_iter = 1e6;
     KernelRows rows{Eigen::Map<const MatrixXd>(mixed_.data(), n_, n_)};
     const SmoResult solved = solve_smo(problem, rows, how, monitor_);
     b_ = solved.beta[0];
