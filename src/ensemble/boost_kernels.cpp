@@ -31,7 +31,7 @@ class KernelBooster {
     for (Index j = 0; j < count_; ++j) {
       const VectorXd scores = machine(VectorXd::Unit(count_, j));
       out_.single[j] = scores[j];
-      remember(scores);
+      if (options_.method == KernelBoost::lp) remember(scores);  // a start for the programs; star has no use for them
     }
     out_.upper = infinite;
     out_.lower = -infinite;
