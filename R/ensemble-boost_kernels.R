@@ -66,7 +66,7 @@ boost_kernels <- function(x, y, cost = 1, method = c("lp", "star"), nu = 0.01, n
   if (length(classes$levels) != 2L) {
     abort_input(sprintf("`y` must have two classes, but it has %d.", length(classes$levels)), "y")
   }
-  options <- list(cost = check_number(cost, lower = 0, strict_lower = TRUE),
+  options <- list(cost = check_number(cost, lower = 0, strict_lower = TRUE, upper = 1e6),
                   method = check_choice(method, c("lp", "star")),
                   nu = check_number(nu, lower = 0, strict_lower = TRUE, upper = 1),
                   tol = check_number(tol, lower = 0, strict_lower = TRUE), max_iter = check_count(max_iter))

@@ -31,7 +31,7 @@ class KernelBooster {
     for (Index j = 0; j < count_; ++j) {
       const VectorXd scores = machine(VectorXd::Unit(count_, j));
       out_.single[j] = scores[j];
-      remember(scores);
+      if (options_.method == KernelBoost::lp) remember(scores);  // a start for the programs; star has no use for them
     }
     out_.upper = infinite;
     out_.lower = -infinite;
@@ -78,6 +78,7 @@ class KernelBooster {
     SmoOptions how;
     how.tol = 1e-6;
     how.single_precision = false;
+    how.max_iter = 1e6;
     KernelRows rows{Eigen::Map<const MatrixXd>(mixed_.data(), n_, n_)};
     const SmoResult solved = solve_smo(problem, rows, how, monitor_);
     b_ = solved.beta[0];
