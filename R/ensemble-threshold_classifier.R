@@ -1,24 +1,33 @@
 #' Thresholds with the fewest errors
 #'
-#' The exact cut points of a marker that misclassify least, any number of them, with intervals that know about their odd limit: cut points settle at the rate \eqn{n^{-1/3}}{n^(-1/3)}, where the usual bootstrap is wrong.
+#' The exact cut points of a marker that misclassify least, any number of them, with intervals that know about their odd
+#' limit: cut points settle at the rate \eqn{n^{-1/3}}{n^(-1/3)}, where the usual bootstrap is wrong.
 #'
 #' @details
-#' Labels alternate between cuts \eqn{a_1 < \dots < a_K}{a_1 < ... < a_K}; those that minimise \eqn{\sum_i w_i c(y_i) 1\{\hat y_i \ne y_i\}}{the weighted cost of errors} are found exactly, for every \eqn{K} at once (the `path`), in
-#' \eqn{O(n \log n)}{O(n log n)}. Cuts lie between distinct values. A cut at the end, infinite, says that its label on the far side is given to no row. Where the optimum is not unique all intervals of optima are in `optima`, and the cuts stand in the middle of them.
+#' Labels alternate between cuts \eqn{a_1 < \dots < a_K}{a_1 < ... < a_K}; those that minimise
+#' \eqn{\sum_i w_i c(y_i) 1\{\hat y_i \ne y_i\}}{the weighted cost of errors} are found exactly, for every \eqn{K} at
+#' once (the `path`), in
+#' \eqn{O(n \log n)}{O(n log n)}. Cuts lie between distinct values. A cut at the end, infinite, says that its label on
+#' the far side is given to no row. Where the optimum is not unique all intervals of optima are in `optima`, and the
+#' cuts stand in the middle of them.
 #'
 #' With a smooth \eqn{F(x) = P(Y = 1 | x)} of slope \eqn{f} and a density \eqn{g} at the cut (Theorem 1),
 #' \deqn{n^{1/3} (\hat a_k - a_k) \to (f_k^2 g_k)^{-1/3} C,}{n^(1/3) (a_k - a*_k) -> (f_k^2 g_k)^(-1/3) C,}
 #' \eqn{C} the place of the maximum of \eqn{W(t) - t^2} ([dchernoff()]), independently for all cuts. `confint()` has
 #' \describe{
-#' \item{`"plugin"`}{this law with the density by a normal kernel and the slope by local quadratic regression of width `width`. With a slope near 0 the interval is infinite.}
+#' \item{`"plugin"`}{this law with the density by a normal kernel and the slope by local quadratic regression of width
+#'   `width`. With a slope near 0 the interval is infinite.}
 #' \item{`"subsample"`}{the cuts of subsamples of \eqn{n^{2/3}}{n^(2/3)} rows without replacement, scaled by the rate.}
-#' \item{`"jump"`}{for \eqn{F} that jumps across 1/2 at the cut (Theorem 6): all places that cost at most \eqn{d} more errors, with \eqn{P(D \ge m) = 1 - (1 - r_1^m)(1 - r_2^m)}{P(D >= m) = 1 - (1 - r1^m)(1 - r2^m)}.}
+#' \item{`"jump"`}{for \eqn{F} that jumps across 1/2 at the cut (Theorem 6): all places that cost at most \eqn{d} more
+#'   errors, with \eqn{P(D \ge m) = 1 - (1 - r_1^m)(1 - r_2^m)}{P(D >= m) = 1 - (1 - r1^m)(1 - r2^m)}.}
 #' \item{`"bootstrap"`}{the plain bootstrap, with a warning: it is inconsistent here.}
 #' }
 #'
 #' @section Which method when:
-#' `threshold_classifier()` where the rule must be a cut point and errors (or their costs) count; [linear_01()] for a line in two columns, [threshold_select()] for the number of cuts. Where the probability is wanted, logistic regression or [gp_classify()].
-#' Take `"subsample"` when in doubt between smooth and not, `"jump"` where a mechanism switches.
+#' `threshold_classifier()` where the rule must be a cut point and errors (or their costs) count; [linear_01()] for a
+#' line in two columns, [threshold_select()] for the number of cuts. Where the probability is wanted, logistic
+#' regression or [gp_classify()]. Take `"subsample"` when in doubt between smooth and not, `"jump"` where a mechanism
+#' switches.
 #'
 #' @param x Numbers, one per row.
 #' @param y Two classes; the second level counts as positive.
@@ -36,8 +45,11 @@
 #' @param nsim,seed As in [stats::simulate()]: labels drawn from the smoothed shares.
 #' @param threads Threads; default `getOption("granary.threads")`.
 #' @param ... Passed to [graphics::plot()].
-#' @return An object of class `granary_threshold_classifier`: `thresholds`; `labels`, those of the regions; `risk`; `optima`, a data frame of the intervals in which a cut may stand; `path`, the least risk by number of cuts; `levels`.
-#' @references Mohammadi, L. and van de Geer, S. (2005). Asymptotics in empirical risk minimization. *Journal of Machine Learning Research* 6, 2027-2047.
+#' @return An object of class `granary_threshold_classifier`: `thresholds`; `labels`, those of the regions; `risk`;
+#'   `optima`, a data frame of the intervals in which a cut may stand; `path`, the least risk by number of cuts;
+#'   `levels`.
+#' @references Mohammadi, L. and van de Geer, S. (2005). Asymptotics in empirical risk minimization. *Journal of Machine
+#'   Learning Research* 6, 2027-2047.
 #' @seealso [threshold_select()], [linear_01()], [threshold_bounds()], [dchernoff()]
 #' @export
 #' @examples
@@ -47,24 +59,30 @@
 #' fit
 #' confint(fit)
 #' plot(fit)
-threshold_classifier <- function(x, y, k = 1, first = c("negative", "positive", "free"), weights = NULL, cost = c(1, 1)) {
+threshold_classifier <- function(x, y, k = 1, first = c("negative", "positive", "free"), weights = NULL,
+                                 cost = c(1, 1)) {
   call <- match.call()
   data <- threshold_data(x, y, weights)
   k <- check_count(k, lower = 0, upper = 1e4)
   first <- check_choice(first, c("negative", "positive", "free"))
   options <- threshold_options(k, first, cost)
-  if (length(unique(data$y)) == 1L) message(sprintf("Every label is \"%s\": no cut between classes is needed.", data$levels[data$y[1L] + 1]))
+  if (length(unique(data$y)) == 1L) {
+    message(sprintf("Every label is \"%s\": no cut between classes is needed.", data$levels[data$y[1L] + 1]))
+  }
   found <- core_thresholds(data$x, data$y, data$weights, options)
   if (found$distinct < 30L && length(unique(data$y)) == 2L) {
-    warn_input(sprintf("`x` has only %d different values: the cuts are right, but intervals need a density.", found$distinct), "x")
+    warn_input(sprintf("`x` has only %d different values: the cuts are right, but intervals need a density.",
+                       found$distinct), "x")
   }
   cuts <- found$thresholds
-  labels <- data$levels[ifelse((seq_len(length(cuts) + 1L) - 1L) %% 2 == 0, if (found$first < 0) 1L else 2L, if (found$first < 0) 2L else 1L)]
+  labels <- data$levels[ifelse((seq_len(length(cuts) + 1L) - 1L) %% 2 == 0, if (found$first < 0) 1L else 2L,
+                               if (found$first < 0) 2L else 1L)]
   optima <- data.frame(cut = found$cut, from = found$from, to = found$to)
   path <- data.frame(k = seq_along(found$path) - 1L, risk = found$path)
   new_fit("threshold_classifier", thresholds = cuts, labels = labels, risk = found$risk, optima = optima,
           range = data.frame(low = found$low, high = found$high), path = path, first = found$first, k = k, x = data$x,
-          y = factor(data$levels[data$y + 1], data$levels), levels = data$levels, weights = data$weights, options = options,
+          y = factor(data$levels[data$y + 1], data$levels), levels = data$levels, weights = data$weights,
+          options = options,
           distinct = found$distinct, n = length(data$x), call = call, convergence = NULL)
 }
 
@@ -73,9 +91,12 @@ threshold_data <- function(x, y, weights = NULL) {
   if (missing(y)) fail_missing("y")
   if (is.data.frame(x) && length(x) == 1L) x <- x[[1L]]
   x <- unname(check_vector(x, "x"))
-  if (is.factor(y) && nlevels(y) == 2L && length(unique(y)) == 1L || is.logical(y) && length(unique(y)) == 1L || is.numeric(y) && all(y == y[1L]) && y[1L] %in% 0:1) {
+  if (is.factor(y) && nlevels(y) == 2L && length(unique(y)) == 1L || is.logical(y) && length(unique(y)) == 1L ||
+      is.numeric(y) && all(y == y[1L]) && y[1L] %in% 0:1) {
     levels <- if (is.factor(y)) levels(y) else if (is.logical(y)) c("FALSE", "TRUE") else c("0", "1")
-    if (length(y) != length(x)) abort_input(sprintf("`y` must have one label per row, %d, but it has %d.", length(x), length(y)), "y")
+    if (length(y) != length(x)) {
+      abort_input(sprintf("`y` must have one label per row, %d, but it has %d.", length(x), length(y)), "y")
+    }
     target <- if (is.factor(y)) as.double(y) - 1 else as.double(y)
     if (anyNA(target)) abort_input("`y` must have no missing labels.", "y")
   } else {
@@ -86,7 +107,11 @@ threshold_data <- function(x, y, weights = NULL) {
     levels <- classes$levels
     target <- classes$y
   }
-  weights <- if (is.null(weights)) rep(1, length(x)) else unname(check_vector(weights, "weights", length = length(x), lower = 0))
+  weights <- if (is.null(weights)) {
+    rep(1, length(x))
+  } else {
+    unname(check_vector(weights, "weights", length = length(x), lower = 0))
+  }
   if (sum(weights) == 0) abort_input("`weights` must not all be 0.", "weights")
   list(x = x, y = target, levels = levels, weights = weights)
 }
@@ -97,7 +122,9 @@ threshold_options <- function(k, first, cost) {
 }
 
 # What the core takes as data.
-threshold_rows <- function(object) list(x = object$x, y = as.double(as.integer(object$y) - 1L), weights = object$weights)
+threshold_rows <- function(object) {
+  list(x = object$x, y = as.double(as.integer(object$y) - 1L), weights = object$weights)
+}
 
 #' @rdname threshold_classifier
 #' @export
@@ -112,7 +139,8 @@ predict.granary_threshold_classifier <- function(object, newdata = NULL, type = 
 
 #' @rdname threshold_classifier
 #' @export
-confint.granary_threshold_classifier <- function(object, parm, level = 0.95, method = c("plugin", "subsample", "jump", "bootstrap"), width = NULL,
+confint.granary_threshold_classifier <- function(object, parm, level = 0.95,
+                                                 method = c("plugin", "subsample", "jump", "bootstrap"), width = NULL,
                                                  n_draws = 500, threads = NULL, ...) {
   refuse_dots(...)
   level <- check_number(level, lower = 0, upper = 1, strict_lower = TRUE, strict_upper = TRUE)
@@ -124,9 +152,12 @@ confint.granary_threshold_classifier <- function(object, parm, level = 0.95, met
   ends <- paste0(format(100 * (0.5 + c(-0.5, 0.5) * level), digits = 3L, trim = TRUE), " %")
   out <- matrix(NA_real_, length(cuts), 2L, dimnames = list(names, ends))
   inner <- is.finite(cuts)
-  if (any(!inner[parm])) warn_input("A cut at the end of the data has no interval: there is no row on its far side.", "object")
+  if (any(!inner[parm])) {
+    warn_input("A cut at the end of the data has no interval: there is no row on its far side.", "object")
+  }
   if (any(inner)) {
-    out[inner, ] <- switch(method, plugin = plugin_interval(object, inner, level, width), jump = jump_interval(object, inner, level),
+    out[inner, ] <- switch(method, plugin = plugin_interval(object, inner, level, width),
+                           jump = jump_interval(object, inner, level),
                            subsample = resample_interval(object, inner, level, n_draws, FALSE, threads),
                            bootstrap = resample_interval(object, inner, level, n_draws, TRUE, threads))
   }
@@ -145,7 +176,9 @@ threshold_local <- function(object, at, width = NULL) {
   width <- check_number(width, "width", lower = 0, strict_lower = TRUE, allow_null = TRUE)
   n <- object$n
   spread <- stats::sd(object$x)
-  if (is.na(spread) || spread == 0) abort_input("All of `x` is equal: there is nothing to estimate a slope from.", "object")
+  if (is.na(spread) || spread == 0) {
+    abort_input("All of `x` is equal: there is nothing to estimate a slope from.", "object")
+  }
   if (is.null(width)) width <- 1.5 * spread * n^(-1 / 7)
   density <- tryCatch(stats::bw.SJ(object$x), error = function(e) stats::bw.nrd0(object$x))
   core_threshold_local(threshold_rows(object), at, width, density, max(10L, as.integer(round(n^(2 / 3) / 2))))
@@ -164,7 +197,8 @@ plugin_interval <- function(object, inner, level, width) {
   weak <- abs(slope) * stats::sd(object$x) < 0.05
   scale[weak] <- Inf
   if (any(weak)) {
-    warn_input("The slope of the probability at a cut is near 0: its interval is infinite. Try method = \"subsample\" or \"jump\".", "object")
+    warn_input(paste("The slope of the probability at a cut is near 0: its interval is infinite.",
+                     "Try method = \"subsample\" or \"jump\"."), "object")
   }
   half <- core_chernoff(0.5 + level / 2, "quantile") * scale * object$n^(-1 / 3)
   cbind(cuts - half, cuts + half)
@@ -178,8 +212,9 @@ resample_interval <- function(object, inner, level, n_draws, plain, threads) {
   options <- object$options
   options$k <- length(cuts)
   options$first <- if (object$first < 0) "negative" else "positive"
-  drawn <- core_threshold_resample(threshold_rows(object), options, list(size = size, replace = plain, n_draws = n_draws, threads = thread_count(threads)),
-                                   core_seed(), progress_bar("subsamples"))
+  drawn <- core_threshold_resample(threshold_rows(object), options,
+                                   list(size = size, replace = plain, n_draws = n_draws,
+                                        threads = thread_count(threads)), core_seed(), progress_bar("subsamples"))
   tail <- (1 - level) / 2
   rows <- lapply(which(inner), function(j) {
     moved <- (if (plain) 1 else (size / n)^(1 / 3)) * (drawn[, j] - cuts[j])
@@ -188,7 +223,10 @@ resample_interval <- function(object, inner, level, n_draws, plain, threads) {
     cuts[j] - stats::quantile(moved, c(1 - tail, tail), names = FALSE)
   })
   rows <- do.call(rbind, rows)
-  if (anyNA(rows)) warn_input("Too few resamples have as many cuts: an interval is NA. Use fewer cuts, or method = \"plugin\".", "method")
+  if (anyNA(rows)) {
+    warn_input("Too few resamples have as many cuts: an interval is NA. Use fewer cuts, or method = \"plugin\".",
+               "method")
+  }
   rows
 }
 
@@ -205,7 +243,8 @@ jump_interval <- function(object, inner, level) {
     left <- if (rising) local$left[i] else 1 - local$left[i]
     right <- if (rising) local$right[i] else 1 - local$right[i]
     if (is.nan(left) || is.nan(right) || left >= 0.5 || right <= 0.5) {
-      warn_input("The shares on both sides of a cut do not straddle 1/2: there is no jump, and its interval is NA.", "object")
+      warn_input("The shares on both sides of a cut do not straddle 1/2: there is no jump, and its interval is NA.",
+                 "object")
       return(c(NA_real_, NA_real_))
     }
     most <- core_jump_quantile(level, left, right)
@@ -219,11 +258,14 @@ jump_interval <- function(object, inner, level) {
 }
 
 #' @export
-coef.granary_threshold_classifier <- function(object, ...) stats::setNames(object$thresholds, paste0("a", seq_along(object$thresholds))[seq_along(object$thresholds)])
+coef.granary_threshold_classifier <- function(object, ...) {
+  stats::setNames(object$thresholds, paste0("a", seq_along(object$thresholds))[seq_along(object$thresholds)])
+}
 
 #' @export
 print.granary_threshold_classifier <- function(x, ...) {
-  cli::cat_line("Thresholds with the fewest errors: ", counted(x$n, "row", "rows"), ", ", counted(length(x$thresholds), "cut", "cuts"), " of at most ", x$k)
+  cli::cat_line("Thresholds with the fewest errors: ", counted(x$n, "row", "rows"), ", ",
+                counted(length(x$thresholds), "cut", "cuts"), " of at most ", x$k)
   print_call(x$call)
   bounds <- c("", format(x$thresholds, digits = 4L, trim = TRUE))
   regions <- paste0(ifelse(seq_along(x$labels) == 1L, "", paste0(" | ", bounds[seq_along(x$labels)], " | ")), x$labels)
@@ -235,7 +277,9 @@ print.granary_threshold_classifier <- function(x, ...) {
 }
 
 #' @export
-summary.granary_threshold_classifier <- function(object, ...) seal(structure(list(fit = object), class = "summary_granary_threshold_classifier"))
+summary.granary_threshold_classifier <- function(object, ...) {
+  seal(structure(list(fit = object), class = "summary_granary_threshold_classifier"))
+}
 
 #' @export
 print.summary_granary_threshold_classifier <- function(x, ...) {
@@ -247,7 +291,8 @@ print.summary_granary_threshold_classifier <- function(x, ...) {
 
 #' @export
 tidy.granary_threshold_classifier <- function(x, ...) {
-  data.frame(term = paste0("a", seq_along(x$thresholds))[seq_along(x$thresholds)], estimate = x$thresholds, low = x$range$low, high = x$range$high)
+  data.frame(term = paste0("a", seq_along(x$thresholds))[seq_along(x$thresholds)], estimate = x$thresholds,
+             low = x$range$low, high = x$range$high)
 }
 
 #' @export
@@ -284,7 +329,8 @@ threshold_curve <- function(object, at) {
 plot.granary_threshold_classifier <- function(x, ...) {
   up <- as.integer(x$y) - 1L
   rise <- (seq_along(up) * 0.61803398875) %% 1  # an even jitter
-  draw(graphics::plot, x$x, up + ifelse(up == 1L, 0.02, -0.02) + ifelse(up == 1L, 0.1, -0.1) * rise, pch = 16, cex = 0.4, col = "#00000055",
+  draw(graphics::plot, x$x, up + ifelse(up == 1L, 0.02, -0.02) + ifelse(up == 1L, 0.1, -0.1) * rise, pch = 16,
+       cex = 0.4, col = "#00000055",
        xlab = "x", ylab = paste0("share of \"", x$levels[2L], "\""), ylim = c(-0.15, 1.15), bty = "l", user = list(...))
   if (x$distinct > 3L) {
     at <- seq(min(x$x), max(x$x), length.out = 201L)
@@ -303,9 +349,11 @@ autoplot.granary_threshold_classifier <- function(object, ...) {  # nolint: obje
   refuse_dots(...)
   check_installed("ggplot2", "autoplot()")
   up <- as.integer(object$y) - 1L
-  rows <- data.frame(x = object$x, y = up + ifelse(up == 1L, 0.02, -0.02) + ifelse(up == 1L, 0.1, -0.1) * ((seq_along(up) * 0.61803398875) %% 1))
+  rows <- data.frame(x = object$x, y = up + ifelse(up == 1L, 0.02, -0.02) + ifelse(up == 1L, 0.1, -0.1) *
+                     ((seq_along(up) * 0.61803398875) %% 1))
   picture <- gg_canvas(rows, ggplot2::aes(.data$x, .data$y)) + ggplot2::geom_point(size = 0.4, alpha = 0.3) +
-    ggplot2::geom_hline(yintercept = 0.5, linetype = 3) + ggplot2::geom_vline(xintercept = object$thresholds[is.finite(object$thresholds)], colour = "#D55E00") +
+    ggplot2::geom_hline(yintercept = 0.5, linetype = 3) +
+      ggplot2::geom_vline(xintercept = object$thresholds[is.finite(object$thresholds)], colour = "#D55E00") +
     ggplot2::labs(y = paste0("share of \"", object$levels[2L], "\""))
   if (object$distinct <= 3L) return(picture)
   at <- seq(min(object$x), max(object$x), length.out = 201L)

@@ -10,7 +10,8 @@ using namespace granary::ensemble;
 
 // [[Rcpp::export(rng = false)]]
 SEXP core_thresholds(SEXP x, SEXP y, SEXP weights, SEXP options) {
-  return crossing([&] { return write(thresholds(vector(x), vector(y, "y"), vector(weights, "weights"), read<ThresholdOptions>(options))); });
+  return crossing([&] { return write(thresholds(vector(x), vector(y, "y"), vector(weights, "weights"),
+      read<ThresholdOptions>(options))); });
 }
 
 // [[Rcpp::export(rng = false)]]
@@ -23,7 +24,8 @@ SEXP core_threshold_labels(SEXP x, SEXP thresholds, SEXP first) {
 SEXP core_threshold_resample(SEXP data, SEXP options, SEXP resample, SEXP seed, SEXP progress) {
   return crossing(progress, [&](Monitor& monitor) {
     Rng draws = rng(seed);
-    return write(resampled_thresholds(vector(door::element(data, "x")), vector(door::element(data, "y")), vector(door::element(data, "weights")),
+    return write(resampled_thresholds(vector(door::element(data, "x")), vector(door::element(data, "y")),
+        vector(door::element(data, "weights")),
                                       read<ThresholdOptions>(options), read<ResampleOptions>(resample), draws, monitor));
   });
 }
@@ -31,7 +33,8 @@ SEXP core_threshold_resample(SEXP data, SEXP options, SEXP resample, SEXP seed, 
 // [[Rcpp::export(rng = false)]]
 SEXP core_threshold_local(SEXP data, SEXP at, SEXP slope_width, SEXP density_width, SEXP nearest) {
   return crossing([&] {
-    return write(local_fit(vector(door::element(data, "x")), vector(door::element(data, "y")), vector(door::element(data, "weights")), vector(at, "at"),
+    return write(local_fit(vector(door::element(data, "x")), vector(door::element(data, "y")),
+        vector(door::element(data, "weights")), vector(at, "at"),
                            number(slope_width, "width"), number(density_width, "width"), count(nearest, "nearest")));
   });
 }
@@ -39,8 +42,10 @@ SEXP core_threshold_local(SEXP data, SEXP at, SEXP slope_width, SEXP density_wid
 // [[Rcpp::export(rng = false)]]
 SEXP core_cut_profile(SEXP data, SEXP thresholds, SEXP cut, SEXP first, SEXP options) {
   return crossing([&] {
-    return write(cut_profile(vector(door::element(data, "x")), vector(door::element(data, "y")), vector(door::element(data, "weights")),
-                             vector(thresholds, "thresholds"), count(cut, "cut") - 1, read<ThresholdOptions>(options), count(first, "first")));
+    return write(cut_profile(vector(door::element(data, "x")), vector(door::element(data, "y")),
+        vector(door::element(data, "weights")),
+                             vector(thresholds, "thresholds"), count(cut, "cut") - 1, read<ThresholdOptions>(options),
+                                 count(first, "first")));
   });
 }
 
@@ -90,5 +95,6 @@ SEXP core_poisson_argmin(SEXP left, SEXP right, SEXP density, SEXP n, SEXP seed)
 
 // [[Rcpp::export(rng = false)]]
 SEXP core_risk_bound(SEXP n, SEXP eps, SEXP c, SEXP a, SEXP level) {
-  return crossing([&] { return write(risk_bound(number(n, "n"), number(eps, "eps"), number(c, "c"), number(a, "a"), number(level, "level"))); });
+  return crossing([&] { return write(risk_bound(number(n, "n"), number(eps, "eps"), number(c, "c"), number(a, "a"),
+      number(level, "level"))); });
 }

@@ -74,9 +74,11 @@ Line best_threshold(const Problem& p, const VectorXd& w) {
   return best;
 }
 
-// ---- the plane -------------------------------------------------------------------------------------------------------------------
+// ---- the plane
+// -------------------------------------------------------------------------------------------------------------------
 
-// All lines through row `pivot`, turned once round. The line at angle theta has direction u = (cos, sin) and normal (-sin, cos): rows with
+// All lines through row `pivot`, turned once round. The line at angle theta has direction u = (cos, sin) and normal (-sin,
+// cos): rows with
 // angle in (theta, theta + pi) are on its positive side.
 Line turn_about(const Problem& p, Index pivot) {
   const Index n = p.x.rows();
@@ -172,7 +174,8 @@ Line best_line(const Problem& p, const Linear01Options& o, Monitor& monitor) {
   return best;
 }
 
-// ---- the search ------------------------------------------------------------------------------------------------------------------
+// ---- the search
+// ------------------------------------------------------------------------------------------------------------------
 
 // The best value of coefficient k with the others fixed: rows change sides at t_i = -(rest_i)/x_ik.
 void sweep(const Problem& p, Line& line, Index k) {
@@ -240,7 +243,8 @@ Line search_from(const Problem& p, const VectorXd& start, const Linear01Options&
 
 }  // namespace
 
-double half_space_risk(ConstMatrixRef x, ConstVectorRef y, ConstVectorRef weight, ConstVectorRef w, double b, const Linear01Options& o) {
+double half_space_risk(ConstMatrixRef x, ConstVectorRef y, ConstVectorRef weight, ConstVectorRef w, double b,
+    const Linear01Options& o) {
   double sum = 0;
   for (Index i = 0; i < x.rows(); ++i) {
     const bool up = x.row(i).dot(w) + b > 0;
@@ -249,7 +253,8 @@ double half_space_risk(ConstMatrixRef x, ConstVectorRef y, ConstVectorRef weight
   return sum / weight.sum();
 }
 
-Linear01 linear01(ConstMatrixRef x, ConstVectorRef y, ConstVectorRef weight, const Linear01Options& o, Rng& rng, Monitor& monitor) {
+Linear01 linear01(ConstMatrixRef x, ConstVectorRef y, ConstVectorRef weight, const Linear01Options& o, Rng& rng, Monitor&
+    monitor) {
   const Problem p = problem_of(x, y, weight, o);
   const Index n = x.rows(), d = x.cols();
   require(d >= 1, "there must be at least one column.");

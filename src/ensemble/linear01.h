@@ -1,8 +1,11 @@
 // Half-spaces with the least number of misclassified rows: label 1 where w'x + b > 0.
 //
-// In the plane exactly: every partition by a line is that of a line through a row, turned a little; so for each row the others are sorted by
-// angle and the line is turned once round, O(n^2 log n). Elsewhere a search: exact in one coefficient at a time (rows change sides where
-// w'x + b is 0: a sweep over sorted places), from least squares, from the given start and from random directions; not exact, and said so.
+// In the plane exactly: every partition by a line is that of a line through a row, turned a little; so for each row the others
+// are sorted by
+// angle and the line is turned once round, O(n^2 log n). Elsewhere a search: exact in one coefficient at a time (rows change
+// sides where
+// w'x + b is 0: a sweep over sorted places), from least squares, from the given start and from random directions; not exact,
+// and said so.
 #pragma once
 
 #include "core/base/convergence.h"
@@ -44,7 +47,9 @@ void fields(V& v, Linear01& t) {
   v("exact", t.exact);
 }
 
-Linear01 linear01(ConstMatrixRef x, ConstVectorRef y, ConstVectorRef weight, const Linear01Options& options, Rng& rng, Monitor& monitor);
-double half_space_risk(ConstMatrixRef x, ConstVectorRef y, ConstVectorRef weight, ConstVectorRef w, double b, const Linear01Options& options);
+Linear01 linear01(ConstMatrixRef x, ConstVectorRef y, ConstVectorRef weight, const Linear01Options& options, Rng& rng, Monitor&
+    monitor);
+double half_space_risk(ConstMatrixRef x, ConstVectorRef y, ConstVectorRef weight, ConstVectorRef w, double b,
+    const Linear01Options& options);
 
 }  // namespace granary::ensemble

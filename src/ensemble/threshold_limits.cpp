@@ -63,7 +63,8 @@ MatrixXd poisson_argmin(double left, double right, double density, Index count, 
   require(density > 0, "the density must be above 0.");
   MatrixXd out(count, 3);
   for (Index draw = 0; draw < count; ++draw) {
-    // Going right, a positive row adds 1 to the risk of the cut (it is called negative), a negative one takes 1 away; mirrored to the left.
+    // Going right, a positive row adds 1 to the risk of the cut (it is called negative), a negative one takes 1 away; mirrored
+    // to the left.
     double from = 0, to = 0, least = 0;
     struct Side {
       double first, last, value;
@@ -107,7 +108,8 @@ MatrixXd poisson_argmin(double left, double right, double density, Index count, 
 }
 
 RiskBound risk_bound(double n, double eps, double c, double a, double level) {
-  require(n >= 1 && eps >= 0 && c > 0 && a > 0 && level > 0 && level < 1, "the bound needs n, c and a above 0, and a level in (0, 1).");
+  require(n >= 1 && eps >= 0 && c > 0 && a > 0 && level > 0 && level < 1,
+      "the bound needs n, c and a above 0, and a level in (0, 1).");
   // r^2 = a w / sqrt(n), w = (r^2 / c)^(1/(2 + 2 eps))
   const double power = 1 / (2 + 2 * eps), r2 = std::pow(a * std::pow(c, -power) / std::sqrt(n), 1 / (1 - power));
   const double w = std::pow(r2 / c, power), x = -std::log(1 - level);

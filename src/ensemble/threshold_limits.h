@@ -1,6 +1,7 @@
 // Limit laws of empirical risk minimisers with thresholds: Mohammadi and van de Geer (JMLR 6, 2005), Sections 3 and 4.
 //
-//   smooth   n^(1/3) (a_k - a*_k) -> (f^2 g)^(-1/3) C, f the slope of P(Y = 1 | x) and g the density of x at the cut, C of Chernoff;
+//   smooth   n^(1/3) (a_k - a*_k) -> (f^2 g)^(-1/3) C, f the slope of P(Y = 1 | x) and g the density of x at the cut, C of
+//            Chernoff;
 //            n^(2/3) (L(a) - L(a*)) -> sum_k (g_k / |f_k|)^(1/3) C_k^2, coordinates independent
 //   margin   |1 - 2 F| g >= c |x - a*|^eps: a at rate n^(-1/(1 + 2 eps)), risk at n^(-(1 + eps)/(1 + 2 eps))
 //   jump     n (L_n(a* + t/n) - L_n(a*)): two Poisson processes on each side; D = n (L_n(a*) - min L_n) has
@@ -39,7 +40,8 @@ double jump_quantile(double level, double left, double right);
 // The set of minimisers of the limit process, t = n (a - a*): from, to and the least value, one row per draw.
 MatrixXd poisson_argmin(double left, double right, double density, Index count, Rng& rng);
 
-// r solves r^2 = psi(w(r)) / sqrt(n) for w(r) = r^(1/kappa') and psi(w) = c sqrt(w): the bound P(excess > r^2 + (w/r)^2 2 x / n) <= e^-x.
+// r solves r^2 = psi(w(r)) / sqrt(n) for w(r) = r^(1/kappa') and psi(w) = c sqrt(w): the bound P(excess > r^2 + (w/r)^2 2 x /
+// n) <= e^-x.
 struct RiskBound {
   double r = 0, bound = 0;
 };

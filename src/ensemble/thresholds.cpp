@@ -117,7 +117,8 @@ std::vector<double> least_cost(const Blocks& blocks, int b, Index most) {
   const double base = base_cost(blocks);
   for (const int last : {-1, 1})
     for (const Step& step : merge_path(blocks, b, last))
-      if (step.cuts <= most) out[static_cast<std::size_t>(step.cuts)] = std::min(out[static_cast<std::size_t>(step.cuts)], base + step.error);
+      if (step.cuts <= most) out[static_cast<std::size_t>(step.cuts)] =
+          std::min(out[static_cast<std::size_t>(step.cuts)], base + step.error);
   for (std::size_t k = 1; k < out.size(); ++k) out[k] = std::min(out[k], out[k - 1]);
   return out;
 }
@@ -180,7 +181,8 @@ std::vector<std::size_t> trace(const Blocks& blocks, const Tables& t, int first,
   for (std::size_t k = cuts; k-- > 0;) {
     std::vector<std::size_t> fits;
     for (std::size_t i = 0; i <= right; ++i) {
-      const double after = k + 1 == cuts ? t.backward[k + 1][i] : sums(i, right, label_of(first, k + 1)) + t.backward[k + 2][right];
+      const double after = k + 1 == cuts ? t.backward[k + 1][i] : sums(i, right, label_of(first, k + 1)) +
+          t.backward[k + 2][right];
       if (t.forward[k][i] + after <= t.best + slack) fits.push_back(i);
     }
     // not on the cut to the right: an empty region is not wanted
@@ -257,7 +259,8 @@ VectorXd threshold_labels(ConstVectorRef x, ConstVectorRef cuts, int first) {
   return out;
 }
 
-double threshold_risk(ConstVectorRef x, ConstVectorRef y, ConstVectorRef weight, ConstVectorRef cuts, const ThresholdOptions& o, int first) {
+double threshold_risk(ConstVectorRef x, ConstVectorRef y, ConstVectorRef weight, ConstVectorRef cuts, const ThresholdOptions& o,
+    int first) {
   const VectorXd label = threshold_labels(x, cuts, first);
   double sum = 0;
   for (Index i = 0; i < x.size(); ++i)
@@ -292,7 +295,8 @@ MatrixXd resampled_thresholds(ConstVectorRef x, ConstVectorRef y, ConstVectorRef
   return out;
 }
 
-LocalFit local_fit(ConstVectorRef x, ConstVectorRef y, ConstVectorRef weight, ConstVectorRef at, double slope_width, double density_width,
+LocalFit local_fit(ConstVectorRef x, ConstVectorRef y, ConstVectorRef weight, ConstVectorRef at, double slope_width,
+    double density_width,
                    Index nearest) {
   require(slope_width > 0 && density_width > 0, "widths must be above 0.");
   const Index m = at.size(), n = x.size();

@@ -1,10 +1,14 @@
 // Classifiers with thresholds on a line that minimise the empirical risk: Mohammadi and van de Geer (JMLR 6, 2005), Section 2.1.
 //
-//   labels b, -b, b, ... between cuts a_1 < ... < a_K, b = -1 or 1;   L_n(a) = sum_i w_i cost(y_i) 1{predicted != y_i} / sum_i w_i
+//   labels b, -b, b, ... between cuts a_1 < ... < a_K, b = -1 or 1;   L_n(a) = sum_i w_i cost(y_i) 1{predicted != y_i} / sum_i
+//   w_i
 //
-// Rows with equal x are one block. All K at once in O(n log n): blocks that lean the same way form runs; between two runs of infinite weight at
-// the ends, of label b and of label L, the lightest run is removed again and again, which adds its weight to the error and takes away two cuts.
-// For each K the better of L = -1 and L = 1 counts. For the chosen K a dynamic programme over blocks gives every place that a cut may have in
+// Rows with equal x are one block. All K at once in O(n log n): blocks that lean the same way form runs; between two runs of
+// infinite weight at
+// the ends, of label b and of label L, the lightest run is removed again and again, which adds its weight to the error and
+// takes away two cuts.
+// For each K the better of L = -1 and L = 1 counts. For the chosen K a dynamic programme over blocks gives every place that a
+// cut may have in
 // an optimum (forward and backward costs), and a solution from the middle of them.
 #pragma once
 
@@ -64,7 +68,8 @@ ThresholdFit thresholds(ConstVectorRef x, ConstVectorRef y, ConstVectorRef weigh
 
 // Labels -1 and 1 right of as many cuts as lie at or below x.
 VectorXd threshold_labels(ConstVectorRef x, ConstVectorRef thresholds, int first);
-double threshold_risk(ConstVectorRef x, ConstVectorRef y, ConstVectorRef weight, ConstVectorRef thresholds, const ThresholdOptions& options,
+double threshold_risk(ConstVectorRef x, ConstVectorRef y, ConstVectorRef weight, ConstVectorRef thresholds,
+    const ThresholdOptions& options,
                       int first);
 
 struct ResampleOptions {
@@ -84,7 +89,8 @@ void fields(V& v, ResampleOptions& t) {
 MatrixXd resampled_thresholds(ConstVectorRef x, ConstVectorRef y, ConstVectorRef weight, const ThresholdOptions& options,
                               const ResampleOptions& resample, Rng& rng, Monitor& monitor);
 
-// Share of positive labels and slope of it at the points, by local quadratic regression with Epanechnikov's kernel; and the density of x.
+// Share of positive labels and slope of it at the points, by local quadratic regression with Epanechnikov's kernel; and the
+// density of x.
 struct LocalFit {
   VectorXd prob, slope, density, left, right;  // left, right: shares among the nearest rows on each side
 };
@@ -96,10 +102,12 @@ void fields(V& v, LocalFit& t) {
   v("left", any_number(t.left));
   v("right", any_number(t.right));
 }
-LocalFit local_fit(ConstVectorRef x, ConstVectorRef y, ConstVectorRef weight, ConstVectorRef at, double slope_width, double density_width,
+LocalFit local_fit(ConstVectorRef x, ConstVectorRef y, ConstVectorRef weight, ConstVectorRef at, double slope_width,
+    double density_width,
                    Index nearest);
 
-// Risk times the sum of weights, less its minimum, of moving cut k alone to each place between blocks: for sets by likelihood ratio.
+// Risk times the sum of weights, less its minimum, of moving cut k alone to each place between blocks: for sets by likelihood
+// ratio.
 struct CutProfile {
   VectorXd place, excess;  // places left of each block and right of the last
 };
