@@ -261,7 +261,7 @@ plot.granary_level_groups <- function(x, ...) {
   table <- group_bars(x)
   share <- t(table / rowSums(table))
   colours <- group_colours(nrow(share))
-  old <- graphics::par(mar = c(7, 4.1, 3, 1))
+  old <- graphics::par(mar = c(5.1, 4.1, 3.1, 1))
   on.exit(graphics::par(old))
   at <- draw(graphics::barplot, share, width = rowSums(table) / sum(table), space = 0.02, col = colours,
              border = "white", las = 2L, names.arg = rep("", ncol(share)), ylab = "share of the classes", main = "",
@@ -270,8 +270,8 @@ plot.granary_level_groups <- function(x, ...) {
   names <- rownames(table)
   graphics::text(at[wide], -0.03, ifelse(nchar(names) > 24L, paste0(substr(names, 1L, 22L), ".."), names)[wide],
                  srt = 35, adj = c(1, 1), xpd = NA, cex = 0.8)
-  graphics::legend("top", rownames(share), fill = colours, border = NA, bty = "n", horiz = TRUE, inset = -0.12,
-                   xpd = NA, cex = 0.9)
+  graphics::legend(sum(range(at)) / 2, 1.04, rownames(share), fill = colours, border = NA, bty = "n", horiz = TRUE,
+                   xjust = 0.5, yjust = 0, xpd = NA, cex = 0.9)
   invisible(x)
 }
 

@@ -116,6 +116,7 @@ span_stack <- function(x, gold, documents = NULL, folds = 10, inputs = c("prob",
                  prior = accuracy_of(merged), n = merged$n, call = call, convergence = NULL)
   fit$scores <- compare_spans(merged, gold, own, vote)
   fit$fields_scores <- span_score(own, gold, by = "field")
+  fit$meta_accuracy <- mean(max.col(held, ties.method = "first") == gold_code)
   fit
 }
 
@@ -370,6 +371,8 @@ print.granary_span_stack <- function(x, ...) {
   print_call(x$call)
   cli::cat_line("Out of fold:")
   print(format(x$scores[c("system", "precision", "recall", "f", "f_macro")], digits = 3L), row.names = FALSE)
+  cli::cat_line(sprintf("The meta-learner is right on %.1f%% of the merged spans (fields and \"false\")",
+                        100 * x$meta_accuracy))
   if (length(x$rare) > 0L) cli::cat_line("Too rare to be learnt, decided by vote: ", paste(x$rare, collapse = ", "))
   invisible(x)
 }
@@ -413,7 +416,7 @@ plot.granary_span_stack <- function(x, ...) {
   }
   best <- max(x$scores$f[x$scores$system %in% x$merged$systems])
   graphics::abline(h = best, lty = 3, col = "grey50")
-  graphics::text(0.05, best, "F of the best single system", pos = 4L, cex = 0.8, col = "grey40", offset = 0.2)
+  graphics::text(0.05, best - 0.035, "F of the best single system", pos = 4L, cex = 0.8, col = "grey40", offset = 0.2)
   graphics::legend("bottomleft", c("precision", "recall", "F"), col = colours, lwd = c(1.5, 1.5, 3), bty = "n")
   invisible(x)
 }

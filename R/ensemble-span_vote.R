@@ -7,7 +7,8 @@
 #' Each row of the merged template gets the field with the most votes, or none. `"majority"` counts systems. `"prob"`
 #' takes
 #' \deqn{P = 1 - \prod_j (1 - p_j)}{P = 1 - prod_j (1 - p_j)}
-#' over the systems that give this field (the paper's Equation 1, noisy or), `"odds"` the sum of their log-odds. With
+#' over the systems that give this field (the paper's Equation 1, noisy or), `"fields"` the same for each field as if
+#' there were no other, so that a span may get two of them (Freitag 2000), `"odds"` the sum of their log-odds. With
 #' `missing = "ignore"` the largest is accepted; with `"false"` silence is a vote against the span: the majority of all
 #' systems has to be for it, or the probability has to reach `threshold`. Scores are taken as probabilities; calibrate
 #' others by [span_calibrate()] or `calibration` first; a missing score counts as 1/2.
@@ -35,22 +36,39 @@
 #' system = c("a", "b", "a"))
 #' span_vote(spans(ram))
 #' span_vote(spans(ram), one_per_doc = "ram")
-span_vote <- function(x, method = c("prob", "majority", "odds"), missing = c("false", "ignore"), threshold = 0.5,
+span_vote <- function(x, method = c("prob", "majority", "odds", "fields"), missing = c("false", "ignore"),
+                      threshold = 0.5,
                       one_per_doc = NULL,
                       ties = c("prior", "random"), prior = NULL, calibration = NULL) {
   if (base::missing(x)) fail_missing("x")
   x <- if (inherits(x, "granary_span_merge")) x else span_merge(x)
-  method <- check_choice(method, c("prob", "majority", "odds"))
+  method <- check_choice(method, c("prob", "majority", "odds", "fields"))
   missing <- check_choice(missing, c("false", "ignore"))
   threshold <- check_number(threshold, lower = 0, upper = 1)
   ties <- check_choice(ties, c("prior", "random"))
   prob <- if (!is.null(calibration)) predict(check_calibration(calibration), x) else x$score
   if (method != "majority" && is.null(calibration)) check_probability_scores(prob)
   prior <- check_system_prior(prior, x$systems)
-  found <- core_span_vote(x$field, unname(prob), list(method = method, missing = missing, ties = ties,
-                                                      threshold = threshold, fields = max(length(x$fields), 1L),
-                                                      prior = prior), core_seed())
+  how <- list(method = method, missing = missing, ties = ties, threshold = threshold,
+              fields = max(length(x$fields), 1L), prior = prior)
+  if (method == "fields") return(vote_by_field(x, prob, how, one_per_doc))
+  found <- core_span_vote(x$field, unname(prob), how, core_seed())
   chosen_spans(x, found$field, found$score, one_per_doc, "vote")
+}
+
+# Each field as if there were no other (Freitag 2000).
+vote_by_field <- function(x, prob, how, one_per_doc) {
+  how$method <- "prob"
+  parts <- lapply(seq_along(x$fields), function(q) {
+    own <- matrix(ifelse(x$field == q, q, 0L), x$n)
+    found <- core_span_vote(own, unname(prob), how, core_seed())
+    chosen_spans(x, found$field, found$score, one_per_doc, "vote")
+  })
+  out <- do.call(rbind, lapply(parts, function(one) as.data.frame(unclass(one))))
+  if (is.null(out)) return(chosen_spans(x, integer(x$n), numeric(x$n), NULL, "vote"))
+  out <- out[order(match(out$doc, unique(x$spans$doc)), out$start, out$end), , drop = FALSE]
+  row.names(out) <- NULL
+  structure(out, class = c("granary_spans", "data.frame"))
 }
 
 check_probability_scores <- function(prob) {
