@@ -1009,8 +1009,8 @@ core_kernel_diagonal <- function(x, kernel, threads, progress) {
     .Call(`_granary_core_kernel_diagonal`, x, kernel, threads, progress)
 }
 
-core_nystrom_error <- function(x, kernel, features, columns, seed, progress) {
-    .Call(`_granary_core_nystrom_error`, x, kernel, features, columns, seed, progress)
+core_nystrom_error <- function(x, kernel, features, options, seed, progress) {
+    .Call(`_granary_core_nystrom_error`, x, kernel, features, options, seed, progress)
 }
 
 core_nystrom_bound <- function(k, value, delta, spectral, beta, columns) {

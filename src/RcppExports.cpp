@@ -3117,17 +3117,17 @@ BEGIN_RCPP
 END_RCPP
 }
 // core_nystrom_error
-SEXP core_nystrom_error(SEXP x, SEXP kernel, SEXP features, SEXP columns, SEXP seed, SEXP progress);
-RcppExport SEXP _granary_core_nystrom_error(SEXP xSEXP, SEXP kernelSEXP, SEXP featuresSEXP, SEXP columnsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+SEXP core_nystrom_error(SEXP x, SEXP kernel, SEXP features, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_nystrom_error(SEXP xSEXP, SEXP kernelSEXP, SEXP featuresSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
     Rcpp::traits::input_parameter< SEXP >::type kernel(kernelSEXP);
     Rcpp::traits::input_parameter< SEXP >::type features(featuresSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type columns(columnsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_nystrom_error(x, kernel, features, columns, seed, progress));
+    rcpp_result_gen = Rcpp::wrap(core_nystrom_error(x, kernel, features, options, seed, progress));
     return rcpp_result_gen;
 END_RCPP
 }
