@@ -133,8 +133,8 @@ plot.granary_cur <- function(x, ...) {
   }
   for (side in sides) {
     marked <- side$chosen
-    draw(graphics::plot, seq_along(side$scores), side$scores, type = "h", col = "grey60", xlab = side$label,
-         ylab = side$score, user = list(...))
+    draw(graphics::plot, seq_along(side$scores), side$scores, type = "h", col = "grey60", ylim = c(0, max(side$scores)),
+         xlab = side$label, ylab = side$score, user = list(...))
     graphics::points(marked, side$scores[marked], pch = 16, col = sign_colours[["positive"]])
   }
   invisible()

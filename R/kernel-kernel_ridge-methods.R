@@ -165,8 +165,10 @@ glance.granary_kernel_ridge <- function(x, ...) {
 plot.granary_kernel_ridge <- function(x, type = c("criterion", "fitted", "loo"), ...) {
   type <- check_choice(type, c("criterion", "fitted", "loo"))
   if (type == "criterion") {
-    draw(graphics::plot, x$table$lambda, x$table[[x$criterion]], log = "x", type = if (nrow(x$table) > 1L) "l" else "p",
-         lwd = 2, xlab = "lambda", ylab = toupper(x$criterion), user = list(...))
+    positive <- all(x$table[[x$criterion]] > 0)
+    draw(graphics::plot, x$table$lambda, x$table[[x$criterion]], log = if (positive) "xy" else "x",
+         type = if (nrow(x$table) > 1L) "l" else "p", lwd = 2, xlab = "lambda", ylab = toupper(x$criterion),
+         user = list(...))
     graphics::abline(v = x$lambda, lty = 3)
   } else if (type == "fitted") {
     draw(graphics::plot, x$fitted, x$y, pch = 16, cex = 0.6, xlab = "fitted", ylab = "observed", user = list(...))

@@ -56,7 +56,7 @@ nystrom_features <- function(object, newdata, left = FALSE, threads = NULL, arg 
     if (ncol(k) == object$n) k <- k[, object$landmarks, drop = FALSE]
     if (ncol(k) != nrow(object$map)) {
       abort_input(
-        sprintf("`%s` must have the kernel of each new row with the %d landmarks or all %d observations, but it has %d.",
+        sprintf("`%s` must be the kernel of new rows with the %d landmarks or all %d observations, but it has %d columns.",
                 arg, nrow(object$map), object$n, ncol(k)), arg)
     }
     if (left) {
@@ -152,7 +152,7 @@ plot.granary_nystrom <- function(x, ...) {
   old <- graphics::par(mfrow = c(1L, 2L))
   on.exit(graphics::par(old))
   share <- cumsum(x$eigenvalues) / x$trace
-  draw(graphics::plot, seq_along(share), share, type = "b", pch = 16, cex = 0.5, ylim = 0:1, xlab = "rank",
+  draw(graphics::plot, seq_along(share), share, type = "l", lwd = 2, ylim = 0:1, xlab = "rank",
        ylab = "share of the trace", user = list(...))
   draw(graphics::plot, seq_len(x$n), unname(x$resid_diag), pch = 16, cex = 0.5,
        col = grDevices::adjustcolor("black", 0.5), xlab = "observation", ylab = "residual diagonal", user = list(...))

@@ -5,8 +5,8 @@
 //                a new point is V' z / (sqrt(d(z)) S), d(z) = z'(Z'1)
 //
 // Eigenfunctions of  int k(x, s) phi(s) dmu(s) = lambda phi(x)  by quadrature (Drineas and Mahoney, JMLR 2005, (34) to (39)):
-// with weights w_j at nodes s_j, B = W^1/2 K W^1/2 = Q L Q', phi(s_j) = q_j / sqrt(w_j), phi(x) = (1 / lambda) sum_j w_j k(x, s_j)
-// phi(s_j).
+// with weights w_j at nodes s_j, B = W^1/2 K W^1/2 = Q L Q', phi(s_j) = q_j / sqrt(w_j), and
+// phi(x) = (1 / lambda) sum_j w_j k(x, s_j) phi(s_j).
 #pragma once
 
 #include "core/base/fields.h"

@@ -272,7 +272,7 @@ test_that("what is wrong is said", {
   wrong(of(matrix(1:6, 2), c = 2), "not square")
   wrong(of(worked, c = 2, landmarks = matrix(1, 1, 4)), "must be rows here")
   wrong(of(worked, c = 2, sampling = "kmeans"), "rows of numbers")
-  wrong(predict(of(worked, c = 2), matrix(1, 1, 3)), "it has 3")
+  wrong(predict(of(worked, c = 2), matrix(1, 1, 3)), "it has 3 columns")
   wrong(fitted(structure(list(n = 6000L), class = c("granary_nystrom", "granary_fit"))), "6000 x 6000")
   wrong(nystrom_bounds(5), "either")
   wrong(nystrom_bounds(5, c = 1, eps = 1), "either")
