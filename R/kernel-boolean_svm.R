@@ -115,9 +115,10 @@ boolean_notes <- function(fit) {
   } else {
     check_convergence(fit, "Raise `max_iter`, or loosen `tol`.")
   }
-  if (is.finite(fit$memorisation) && fit$memorisation > 3) {
-    warn_input(sprintf(paste0("Rows share little with each other at this `k` (memorisation index %.1f): ",
-                              "the rule is near to a table of the rows."), fit$memorisation))
+  outnumbered <- exp(fit$overlap[["self"]] - fit$overlap[["cross"]])
+  if (fit$n >= 10L && is.finite(outnumbered) && outnumbered > sqrt(fit$n)) {
+    warn_input(sprintf(paste0("A row has %.0f times more conjunctions than it shares with the row most like it: at this `k` the rule is ",
+                              "near to a table of the rows (memorisation index %.1f)."), outnumbered, fit$memorisation))
   }
 }
 

@@ -115,7 +115,7 @@ test_that("data frames, factors, formulas and new rows by name", {
 test_that("choosing k; learning by heart on the paper's law", {
   set.seed(7)
   x <- bits(80, 8)
-  y <- x[, "a"] * x[, "b"] > 0
+  y <- x[, "a"] * x[, "b"] + x[, "c"] * x[, "d"] > 0
   choice <- boolean_select(x, y, k = 1:4, folds = 5)
   expect_s3_class(choice, "granary_selection")
   expect_identical(choice$fit$kernel$max_length, 2L)

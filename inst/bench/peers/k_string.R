@@ -1,8 +1,11 @@
 # Rscript k_string.R <file for the results, .rds> [extended]
 #
-# Times kernel matrices of texts beside kernlab's stringdot and, where it is installed, kebabs: CPU seconds on one thread. Texts are random words, DNA random
-# letters. `difference` is the largest difference of the normalised matrices. kernlab's "spectrum" also matches the end mark it puts behind each text, so
-# there our texts have one too. Its "string" and "fullstring" kernels know no gaps, whatever their name: for gapped kernels there is no peer, and
+# Times kernel matrices of texts beside kernlab's stringdot and, where it is installed, kebabs: CPU seconds on one
+# thread. Texts are random words, DNA random
+# letters. `difference` is the largest difference of the normalised matrices. kernlab's "spectrum" also matches the
+# end mark it puts behind each text, so
+# there our texts have one too. Its "string" and "fullstring" kernels know no gaps, whatever their name: for gapped
+# kernels there is no peer, and
 # `check` is the largest difference from the sum over all choices of places, on short texts.
 
 source(file.path(dirname(sub("^--file=", "", grep("^--file=", commandArgs(FALSE), value = TRUE)[1L])), "..", "setup.R"))
@@ -26,20 +29,26 @@ add <- function(...) {
 compare <- function(what, x, ours, peer, theirs, marked = x) {
   a <- cpu(mine <- kernel_matrix(ours, marked))
   b <- cpu(other <- theirs(x))
-  add(what = what, n = length(x), characters = mean(nchar(x)), peer = peer, seconds = a, peer_seconds = b, ratio = b / a, difference = max(abs(mine - other)))
+  add(what = what, n = length(x), characters = mean(nchar(x)), peer = peer, seconds = a, peer_seconds = b,
+      ratio = b / a, difference = max(abs(mine - other)))
 }
 size <- if (extended) 200 else 40
 if (requireNamespace("kernlab", quietly = TRUE)) {
-  kernlab_matrix <- function(...) function(x) kernlab::kernelMatrix(kernlab::stringdot(..., normalized = TRUE), as.list(x))@.Data
+  kernlab_matrix <- function(...) function(x) kernlab::kernelMatrix(kernlab::stringdot(..., normalized = TRUE),
+                                                                    as.list(x))@.Data
   x <- texts(size, 600)
-  for (p in c(3, 5)) compare(sprintf("grams of %d", p), x, k_string("spectrum", p), "kernlab", kernlab_matrix(type = "spectrum", length = p), paste0(x, "\n"))
-  compare("grams up to 4", x, k_string("spectrum", c(1, 4)), "kernlab", kernlab_matrix(type = "boundrange", length = 4), x)
+  for (p in c(3, 5)) compare(sprintf("grams of %d", p), x, k_string("spectrum", p), "kernlab",
+                             kernlab_matrix(type = "spectrum", length = p), paste0(x, "\n"))
+  compare("grams up to 4", x, k_string("spectrum", c(1, 4)), "kernlab", kernlab_matrix(type = "boundrange", length = 4),
+          x)
 }
 if (requireNamespace("kebabs", quietly = TRUE)) {
   x <- dna(size, 1000)
   kebabs_matrix <- function(kernel) function(x) unclass(kebabs::getKernelMatrix(kernel, Biostrings::DNAStringSet(x)))
-  compare("DNA, grams of 6", x, k_string("spectrum", 6, alphabet = "dna"), "kebabs", kebabs_matrix(kebabs::spectrumKernel(k = 6)))
-  compare("DNA, mismatch 5, 1", x, k_string("mismatch", 5, alphabet = "dna"), "kebabs", kebabs_matrix(kebabs::mismatchKernel(k = 5, m = 1)))
+  compare("DNA, grams of 6", x, k_string("spectrum", 6, alphabet = "dna"), "kebabs",
+          kebabs_matrix(kebabs::spectrumKernel(k = 6)))
+  compare("DNA, mismatch 5, 1", x, k_string("mismatch", 5, alphabet = "dna"), "kebabs",
+          kebabs_matrix(kebabs::mismatchKernel(k = 5, m = 1)))
 }
 brute <- function(s, t, q, lambda) {
   phi <- function(s) {
@@ -55,10 +64,12 @@ for (p in c(3, 5)) {
   x <- texts(size, 600)
   set.seed(3)
   short <- replicate(2, sample(letters[1:4], 12, TRUE), simplify = FALSE)
-  check <- abs(kernel_matrix(k_string(length = p, normalize = FALSE), short)[1, 2] / brute(short[[1]], short[[2]], p, 0.5) - 1)
+  check <- abs(kernel_matrix(k_string(length = p, normalize = FALSE), short)[1, 2] / brute(short[[1]], short[[2]], p,
+      0.5) - 1)
   for (token in c("character", "word")) {
     seconds <- cpu(kernel_matrix(k_string(length = p, token = token), x))
-    add(what = sprintf("gapped, %d, %ss", p, token), n = length(x), characters = mean(nchar(x)), peer = "none", seconds = seconds, peer_seconds = NA, ratio = NA,
+    add(what = sprintf("gapped, %d, %ss", p, token), n = length(x), characters = mean(nchar(x)), peer = "none",
+        seconds = seconds, peer_seconds = NA, ratio = NA,
         difference = check)
   }
 }
