@@ -701,6 +701,58 @@ core_meta_predict <- function(x, fit, threads, progress) {
     .Call(`_granary_core_meta_predict`, x, fit, threads, progress)
 }
 
+core_thresholds <- function(x, y, weights, options) {
+    .Call(`_granary_core_thresholds`, x, y, weights, options)
+}
+
+core_threshold_labels <- function(x, thresholds, first) {
+    .Call(`_granary_core_threshold_labels`, x, thresholds, first)
+}
+
+core_threshold_resample <- function(data, options, resample, seed, progress) {
+    .Call(`_granary_core_threshold_resample`, data, options, resample, seed, progress)
+}
+
+core_threshold_local <- function(data, at, slope_width, density_width, nearest) {
+    .Call(`_granary_core_threshold_local`, data, at, slope_width, density_width, nearest)
+}
+
+core_cut_profile <- function(data, thresholds, cut, first, options) {
+    .Call(`_granary_core_cut_profile`, data, thresholds, cut, first, options)
+}
+
+core_linear01 <- function(x, y, weights, options, seed, progress) {
+    .Call(`_granary_core_linear01`, x, y, weights, options, seed, progress)
+}
+
+core_chernoff <- function(x, what) {
+    .Call(`_granary_core_chernoff`, x, what)
+}
+
+core_smooth_limit <- function(slope, density) {
+    .Call(`_granary_core_smooth_limit`, slope, density)
+}
+
+core_excess_draws <- function(limit, n, seed) {
+    .Call(`_granary_core_excess_draws`, limit, n, seed)
+}
+
+core_jump_tail <- function(m, left, right) {
+    .Call(`_granary_core_jump_tail`, m, left, right)
+}
+
+core_jump_quantile <- function(level, left, right) {
+    .Call(`_granary_core_jump_quantile`, level, left, right)
+}
+
+core_poisson_argmin <- function(left, right, density, n, seed) {
+    .Call(`_granary_core_poisson_argmin`, left, right, density, n, seed)
+}
+
+core_risk_bound <- function(n, eps, c, a, level) {
+    .Call(`_granary_core_risk_bound`, n, eps, c, a, level)
+}
+
 core_transfer_forest <- function(x, label, options, seed, progress) {
     .Call(`_granary_core_transfer_forest`, x, label, options, seed, progress)
 }

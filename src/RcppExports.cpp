@@ -2242,6 +2242,174 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_thresholds
+SEXP core_thresholds(SEXP x, SEXP y, SEXP weights, SEXP options);
+RcppExport SEXP _granary_core_thresholds(SEXP xSEXP, SEXP ySEXP, SEXP weightsSEXP, SEXP optionsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type y(ySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type weights(weightsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_thresholds(x, y, weights, options));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_threshold_labels
+SEXP core_threshold_labels(SEXP x, SEXP thresholds, SEXP first);
+RcppExport SEXP _granary_core_threshold_labels(SEXP xSEXP, SEXP thresholdsSEXP, SEXP firstSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type thresholds(thresholdsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type first(firstSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_threshold_labels(x, thresholds, first));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_threshold_resample
+SEXP core_threshold_resample(SEXP data, SEXP options, SEXP resample, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_threshold_resample(SEXP dataSEXP, SEXP optionsSEXP, SEXP resampleSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type data(dataSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type resample(resampleSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_threshold_resample(data, options, resample, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_threshold_local
+SEXP core_threshold_local(SEXP data, SEXP at, SEXP slope_width, SEXP density_width, SEXP nearest);
+RcppExport SEXP _granary_core_threshold_local(SEXP dataSEXP, SEXP atSEXP, SEXP slope_widthSEXP, SEXP density_widthSEXP, SEXP nearestSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type data(dataSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type at(atSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type slope_width(slope_widthSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type density_width(density_widthSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type nearest(nearestSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_threshold_local(data, at, slope_width, density_width, nearest));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_cut_profile
+SEXP core_cut_profile(SEXP data, SEXP thresholds, SEXP cut, SEXP first, SEXP options);
+RcppExport SEXP _granary_core_cut_profile(SEXP dataSEXP, SEXP thresholdsSEXP, SEXP cutSEXP, SEXP firstSEXP, SEXP optionsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type data(dataSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type thresholds(thresholdsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type cut(cutSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type first(firstSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_cut_profile(data, thresholds, cut, first, options));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_linear01
+SEXP core_linear01(SEXP x, SEXP y, SEXP weights, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_linear01(SEXP xSEXP, SEXP ySEXP, SEXP weightsSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type y(ySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type weights(weightsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_linear01(x, y, weights, options, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_chernoff
+SEXP core_chernoff(SEXP x, SEXP what);
+RcppExport SEXP _granary_core_chernoff(SEXP xSEXP, SEXP whatSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type what(whatSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_chernoff(x, what));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_smooth_limit
+SEXP core_smooth_limit(SEXP slope, SEXP density);
+RcppExport SEXP _granary_core_smooth_limit(SEXP slopeSEXP, SEXP densitySEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type slope(slopeSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type density(densitySEXP);
+    rcpp_result_gen = Rcpp::wrap(core_smooth_limit(slope, density));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_excess_draws
+SEXP core_excess_draws(SEXP limit, SEXP n, SEXP seed);
+RcppExport SEXP _granary_core_excess_draws(SEXP limitSEXP, SEXP nSEXP, SEXP seedSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type limit(limitSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type n(nSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_excess_draws(limit, n, seed));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_jump_tail
+SEXP core_jump_tail(SEXP m, SEXP left, SEXP right);
+RcppExport SEXP _granary_core_jump_tail(SEXP mSEXP, SEXP leftSEXP, SEXP rightSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type m(mSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type left(leftSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type right(rightSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_jump_tail(m, left, right));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_jump_quantile
+SEXP core_jump_quantile(SEXP level, SEXP left, SEXP right);
+RcppExport SEXP _granary_core_jump_quantile(SEXP levelSEXP, SEXP leftSEXP, SEXP rightSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type level(levelSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type left(leftSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type right(rightSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_jump_quantile(level, left, right));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_poisson_argmin
+SEXP core_poisson_argmin(SEXP left, SEXP right, SEXP density, SEXP n, SEXP seed);
+RcppExport SEXP _granary_core_poisson_argmin(SEXP leftSEXP, SEXP rightSEXP, SEXP densitySEXP, SEXP nSEXP, SEXP seedSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type left(leftSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type right(rightSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type density(densitySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type n(nSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_poisson_argmin(left, right, density, n, seed));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_risk_bound
+SEXP core_risk_bound(SEXP n, SEXP eps, SEXP c, SEXP a, SEXP level);
+RcppExport SEXP _granary_core_risk_bound(SEXP nSEXP, SEXP epsSEXP, SEXP cSEXP, SEXP aSEXP, SEXP levelSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type n(nSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type eps(epsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type c(cSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type a(aSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type level(levelSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_risk_bound(n, eps, c, a, level));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_transfer_forest
 SEXP core_transfer_forest(SEXP x, SEXP label, SEXP options, SEXP seed, SEXP progress);
 RcppExport SEXP _granary_core_transfer_forest(SEXP xSEXP, SEXP labelSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
@@ -7353,6 +7521,19 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_logitboost_predict", (DL_FUNC) &_granary_core_logitboost_predict, 5},
     {"_granary_core_meta_fit", (DL_FUNC) &_granary_core_meta_fit, 6},
     {"_granary_core_meta_predict", (DL_FUNC) &_granary_core_meta_predict, 4},
+    {"_granary_core_thresholds", (DL_FUNC) &_granary_core_thresholds, 4},
+    {"_granary_core_threshold_labels", (DL_FUNC) &_granary_core_threshold_labels, 3},
+    {"_granary_core_threshold_resample", (DL_FUNC) &_granary_core_threshold_resample, 5},
+    {"_granary_core_threshold_local", (DL_FUNC) &_granary_core_threshold_local, 5},
+    {"_granary_core_cut_profile", (DL_FUNC) &_granary_core_cut_profile, 5},
+    {"_granary_core_linear01", (DL_FUNC) &_granary_core_linear01, 6},
+    {"_granary_core_chernoff", (DL_FUNC) &_granary_core_chernoff, 2},
+    {"_granary_core_smooth_limit", (DL_FUNC) &_granary_core_smooth_limit, 2},
+    {"_granary_core_excess_draws", (DL_FUNC) &_granary_core_excess_draws, 3},
+    {"_granary_core_jump_tail", (DL_FUNC) &_granary_core_jump_tail, 3},
+    {"_granary_core_jump_quantile", (DL_FUNC) &_granary_core_jump_quantile, 3},
+    {"_granary_core_poisson_argmin", (DL_FUNC) &_granary_core_poisson_argmin, 5},
+    {"_granary_core_risk_bound", (DL_FUNC) &_granary_core_risk_bound, 5},
     {"_granary_core_transfer_forest", (DL_FUNC) &_granary_core_transfer_forest, 5},
     {"_granary_core_hold_transfer", (DL_FUNC) &_granary_core_hold_transfer, 1},
     {"_granary_core_transfer_alive", (DL_FUNC) &_granary_core_transfer_alive, 1},
