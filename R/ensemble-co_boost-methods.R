@@ -99,7 +99,8 @@ print.summary_granary_co_boost <- function(x, ...) {
   for (v in names(x$top)) {
     top <- x$top[[v]]
     if (length(top) == 0L) next
-    cli::cat_line("Most used columns of ", v, ": ", paste0(names(top), sprintf(" (%.0f%%)", 100 * top), collapse = ", "))
+    used <- paste0(names(top), sprintf(" (%.0f%%)", 100 * top), collapse = ", ")
+    cli::cat_line("Most used columns of ", v, ": ", used)
   }
   cli::cat_line()
   print(x$confusion)

@@ -20,8 +20,8 @@ for (i in 1:2) {
   where <- sprintf("six classes, two views of 20 columns, four of which speak, means of deviation %s, %d draws", c("1", "0.5")[i], runs)
   claim(paste("Theorem 1: the errors of every class stay below its bound in every round;", where), TRUE, all(found[[i]]["bounded", ] == 1), 0, "")
   claim(paste("Section 3.1.2: no update raises a bound;", where), TRUE, all(found[[i]]["falls", ] == 1), 0, "")
-  claim(paste("Section 3.1.2: equation 14 needs at most ten rounds for most updates;", where), TRUE, mean_of[["sweeps"]] > 0.5, 0,
-        sprintf("share of the updates whose derivative is below 1e-10 of the bound after ten: %.2f", mean_of[["sweeps"]]))
+  claim(paste("Section 3.1.2: equation 14 needs at most ten rounds for most updates;", where), TRUE, NA, 0,
+        sprintf("the paper does not say how exactly; to a derivative of 1e-10 of the bound, ten rounds solve the share %.2f of the updates here", mean_of[["sweeps"]]))
   claim(paste("Tables 1 and 2, their order: co-boosting errs no more than boosting of one view with columns chosen;", where), TRUE,
         mean_of[["co_boost"]] <= min(mean_of[c("select1", "select2")]), 0,
         sprintf("simulated; errors %.3f against %.3f and %.3f", mean_of[["co_boost"]], mean_of[["select1"]], mean_of[["select2"]]), source = "reference")
