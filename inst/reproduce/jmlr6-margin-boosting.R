@@ -18,7 +18,7 @@ claim("rounds for nu = 0.1 and 50 rows", ceiling(2 * log(50) / 0.01), nrow(star$
 claim("the gap is at most nu then", TRUE, star$upper - star$lower <= 0.1, 0)
 
 # Figure 1 in kind: the margin of AdaBoost_rho lies between the lower bound and the best margin; the worst selection stays near the bound.
-repeats <- if (extended) 20 else 6
+repeats <- if (extended) 100 else 6
 outcome <- vapply(seq_len(repeats), function(r) {
   set.seed(r)
   n <- sample(10:100, 1)
@@ -27,7 +27,7 @@ outcome <- vapply(seq_len(repeats), function(r) {
   u <- u[, colSums(u) < n]
   value <- boost_game(u)$value
   one <- function(selection) {
-    fit <- suppressMessages(boost(sign * u, factor(sign), method = "rho", rho = 0, learner = "pool", n_rounds = if (extended) 5000 else 2000, selection = selection))
+    fit <- suppressMessages(boost(sign * u, factor(sign), method = "rho", rho = 0, learner = "pool", n_rounds = if (extended) 10000 else 2000, selection = selection))
     c(fit$lower, boost_bounds("margin", edge = min(fit$path$edge), rho = 0))
   }
   c(value, one("worst"), one("best"))
@@ -51,7 +51,7 @@ banana <- function(n) {
   x <- cbind(cos(t) + y, sin(t) * ifelse(y == 1, -1, 1) + 0.4 * y) + matrix(rnorm(2 * n, sd = 0.1), n)
   list(x = cbind(x, matrix(runif(98 * n), n)), y = factor(y))
 }
-splits <- if (extended) 20 else 4
+splits <- if (extended) 200 else 4
 table2 <- rowMeans(vapply(seq_len(splits), function(r) {
   set.seed(100 + r)
   train <- banana(100)

@@ -14,6 +14,7 @@ namespace {
 
 constexpr double infinite = std::numeric_limits<double>::infinity(), explosion = 1e6;
 constexpr Index fewest_held = 10;
+constexpr Index longest_memory = 60;  // of lbfgs: small networks are curved, and a step costs far less than their values
 constexpr int stages = 10;  // of lambda while it rises under lbfgs
 
 struct StopEarly {};
@@ -284,6 +285,7 @@ class GroupTraining {
     const NcOptions& o = t_.options_;
     LbfgsOptions how;
     how.tol = o.tol;
+    how.memory = static_cast<int>(std::min<Index>(longest_memory, std::max<Index>(now_.size() / 2, 10)));
     int evaluations = 0;
     const auto evaluate = [&](const VectorXd& w, VectorXd& gradient) {
       const double value = objective(w, gradient);

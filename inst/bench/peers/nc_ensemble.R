@@ -23,6 +23,9 @@ for (n in c(1000, if (extended) 10000)) {
     ours <- cpu(fit <- suppressWarnings(nc_ensemble(sim$x, sim$y, lambda = 0, n_members = 10, size = size, decay = 1e-6,
                                                     validation = 0, max_iter = 200, tol = 1e-10)))
     note(setting, "nc_ensemble(lambda = 0)", ours, score(predict(fit, sim$newx)), ours)
+    longer <- cpu(fit <- suppressWarnings(nc_ensemble(sim$x, sim$y, lambda = 0, n_members = 10, size = size,
+                                                      decay = 1e-6, validation = 0, max_iter = 600, tol = 1e-10)))
+    note(setting, "nc_ensemble(lambda = 0), 600 iterations", longer, score(predict(fit, sim$newx)), ours)
     used <- cpu(fit <- suppressWarnings(nc_ensemble(sim$x, sim$y, lambda = 0.9, n_members = 10, size = size,
                                                     decay = 1e-6, validation = 0, max_iter = 200, tol = 1e-10)))
     note(setting, "nc_ensemble(lambda = 0.9)", used, score(predict(fit, sim$newx)), ours)
