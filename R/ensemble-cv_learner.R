@@ -19,7 +19,8 @@
 #' choice does not flatter the estimate.
 #'
 #' @section Which method when:
-#' `cv_learner()` is needed where a learner has arguments, a grid or a name of its own; elsewhere the name of a method does.
+#' `cv_learner()` is needed where a learner has arguments, a grid or a name of its own; elsewhere the name of a method
+#' does.
 #'
 #' @param learner What to fit, see Details.
 #' @param ... Arguments of the fit.
