@@ -14,6 +14,12 @@
 #' cut into quarters by their ranks first. With `group` rows of one group are never on both sides; the largest groups
 #' are dealt first, each to the fold with the fewest rows.
 #'
+#' @section Which method when:
+#' Random splits with `n_rep` of 15 or more where a standard error for any learner is wanted, folds where every row is
+#' to be
+#' tested equally often, `group` where rows of one unit are alike, `"loo"` for linear learners, for which it costs one
+#' fit.
+#'
 #' @param n Number of rows, or the data: a vector, matrix or data frame.
 #' @param folds Number of folds, or the fold of every row.
 #' @param scheme How test sets are made.

@@ -18,6 +18,10 @@
 #' loss in an inner cross-validation of the training rows is taken, each time anew: nested cross-validation, so that the
 #' choice does not flatter the estimate.
 #'
+#' @section Which method when:
+#' `cv_learner()` is needed where a learner has arguments, a grid or a name of its own; elsewhere the name of a method
+#' does.
+#'
 #' @param learner What to fit, see Details.
 #' @param ... Arguments of the fit.
 #' @param predict For a function `learner`: a function of the fit and new rows.

@@ -106,7 +106,7 @@ span_stack <- function(x, gold, documents = NULL, folds = 10, inputs = c("prob",
   core <- fit_span_meta(z, gold_code, settings, merged, row_fold, seq_len(merged$n))
   calibration <- calibrate_merged(merged, list(method = settings$calibrate), settings$falling)
   vote <- vote_out_of_fold(merged, settings, row_fold)
-  curve <- threshold_curve(held, gold_code, merged)
+  curve <- span_threshold_curve(held, gold_code, merged)
   chosen <- if (identical(threshold, "f")) curve$threshold[which.max(curve$f)] else wanted
   decided <- decide_spans(held, chosen, vote, merged, rare)
   own <- chosen_spans(merged, decided$field, decided$score, one_per_doc, "stack")
@@ -271,7 +271,7 @@ decide_spans <- function(prob, threshold, vote, merged, rare) {
   list(field = as.integer(field), score = value)
 }
 
-threshold_curve <- function(held, code, merged) {
+span_threshold_curve <- function(held, code, merged) {
   last <- ncol(held)
   total <- sum(code < last) + sum(merged$missed)
   best <- max.col(held[, -last, drop = FALSE], ties.method = "first")
