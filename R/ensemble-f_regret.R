@@ -36,8 +36,9 @@ f_regret <- function(sample, weights = NULL, decisions = NULL, beta = 1, empty =
   options <- f_options(beta, empty = empty)
   given <- matrix(0, 0L, ncol(y))
   if (!is.null(decisions)) {
-    given <- check_label_matrix(if (is.null(dim(decisions))) rbind(decisions) else decisions, "decisions")
-    if (is.null(dim(decisions))) rownames(given) <- NULL
+    single <- is.atomic(decisions) && is.null(dim(decisions))
+    given <- check_label_matrix(if (single) rbind(decisions) else decisions, "decisions")
+    if (single) rownames(given) <- NULL
     if (!is.null(colnames(given)) && !is.null(colnames(y))) given <- match_columns(given, colnames(y), "decisions")
     if (ncol(given) != ncol(y)) {
       abort_input(sprintf("`decisions` must have one entry per label, %d, but it has %d.", ncol(y), ncol(given)),
@@ -93,7 +94,7 @@ f_score <- function(truth, prediction, beta = 1, empty = 1, weights = NULL, by =
   if (missing(prediction)) fail_missing("prediction")
   by <- check_choice(by, c("all", "label", "instance"))
   options <- f_options(beta, empty = empty)
-  as_matrix <- function(y) if (is.null(dim(y)) && is.atomic(y)) matrix(y, ncol = 1L) else y
+  as_matrix <- function(y) if (length(y) > 0L && is.null(dim(y)) && is.atomic(y)) matrix(y, ncol = 1L) else y
   truth <- check_label_matrix(as_matrix(truth), "truth")
   if (inherits(prediction, "granary_f_decision")) prediction <- prediction$labels
   said <- check_label_matrix(as_matrix(prediction), "prediction")

@@ -52,8 +52,8 @@
 #' @export
 #' @examples
 #' set.seed(1)
-#' sim <- sim_spans(40)
-#' fit <- span_stack(sim$spans, sim$gold, folds = 5, n_rounds = 20)
+#' sim <- sim_spans(30)
+#' fit <- span_stack(sim$spans, sim$gold, folds = 3, n_rounds = 10)
 #' fit
 #' new <- sim_spans(10)
 #' span_score(predict(fit, new$spans), new$gold)

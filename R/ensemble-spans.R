@@ -97,8 +97,7 @@ print.granary_spans <- function(x, ...) {
 
 # Several systems: a spans object, or a list of them by name.
 several_spans <- function(x, arg = "x") {
-  if (inherits(x, "granary_spans")) return(x)
-  if (is.data.frame(x)) return(spans(x))
+  if (is.data.frame(x)) return(structure(spans(x), systems = attr(x, "systems")))
   if (!is.list(x) || length(x) == 0L) fail_input(arg, "spans, or a list of spans, one per system", describe(x))
   names <- variable_names(names(x), length(x))
   check_names_unique(names, arg)
@@ -216,8 +215,9 @@ check_merged <- function(x, gold = FALSE, arg = "x") {
 
 merged_words <- function(x) {
   words <- matrix(c(NA, x$fields)[x$field + 1L], nrow(x$field), dimnames = list(NULL, x$systems))
-  cbind(x$spans[c("doc", "start", "end")], as.data.frame(words, optional = TRUE),
-        if (!is.null(x$spans$gold)) x$spans["gold"])
+  out <- cbind(x$spans[c("doc", "start", "end")], as.data.frame(words, optional = TRUE))
+  out$gold <- x$spans$gold
+  out
 }
 
 #' @export

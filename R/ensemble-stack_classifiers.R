@@ -55,7 +55,7 @@
 #' @export
 #' @examples
 #' set.seed(1)
-#' fit <- stack_classifiers(Species ~ ., iris, learners = c("forest", "logitboost"), folds = 3)
+#' fit <- stack_classifiers(Species ~ ., iris, learners = c("forest", "logitboost"), folds = 2, n_rounds = 10)
 #' fit
 #' mean(predict(fit, iris) == iris$Species)
 stack_classifiers <- function(x, ...) {

@@ -24,8 +24,8 @@
 #' @seealso [group_levels()]
 #' @export
 #' @examples
+#' data <- sim_levels(500, 30, "mixture")
 #' if (requireNamespace("recipes", quietly = TRUE)) {
-#'   data <- sim_levels(500, 30, "mixture")
 #'   recipe <- step_group_levels(recipes::recipe(y ~ x, data), x, outcome = "y")
 #'   levels(recipes::bake(recipes::prep(recipe), NULL)$x)
 #' }

@@ -47,11 +47,11 @@ claim("Section 2.4: the heuristic is near the optimum", TRUE, worst[["greedy"]] 
 
 titanic <- as.data.frame(Titanic)
 fit <- group_levels(titanic$Class, titanic$Survived, weights = titanic$Freq)
-claim("Titanic, class by survival: cost", 1307.400, fit$cost, 5e-4, "reference of our own: a prototype")
-claim("Titanic, class by survival: cost of one group", 1389.804, fit$null_cost, 5e-4, "reference of our own: a prototype")
+claim("Titanic, class by survival: cost", 1307.400, fit$cost, 5e-4, "reference of our own: a prototype", "reference")
+claim("Titanic, class by survival: cost of one group", 1389.804, fit$null_cost, 5e-4, "reference of our own: a prototype", "reference")
 fit <- group_levels(t(apply(UCBAdmissions, c(1, 3), sum)))
-claim("Berkeley admissions, departments: cost", 2615.652, fit$cost, 5e-4, "reference of our own: a prototype")
-claim("Berkeley admissions, departments: cost of one group", 3027.971, fit$null_cost, 5e-4, "reference of our own: a prototype")
+claim("Berkeley admissions, departments: cost", 2615.652, fit$cost, 5e-4, "reference of our own: a prototype", "reference")
+claim("Berkeley admissions, departments: cost of one group", 3027.971, fit$null_cost, 5e-4, "reference of our own: a prototype", "reference")
 
 printed <- c("MODL" = 84.8, "no grouping" = 84.0, "CHAID" = 83.3, "BIC" = 83.2, "MODL, pairs" = 85.8, "no grouping, pairs" = 84.6)
 for (what in names(printed)) claim(paste("Naive Bayes, mean accuracy on 12 data sets:", what), printed[[what]], NA, 0, "the data are not in the package")

@@ -45,7 +45,7 @@ test_that("Table 3: noisy or, and one span per document", {
   expect_equal(once$start, 76)
   expect_equal(span_vote(ram, threshold = 0.65)$start, 76)
   two <- span_vote(rbind(as.data.frame(unclass(ram)), data.frame(doc = "page", start = 81, end = 83, field = "disk", score = 0.9, system = "b")), "fields")
-  expect_equal(two[c("field", "score")], data.frame(field = c("ram", "disk", "ram"), score = c(0.7, 0.9, 0.6)))
+  expect_equal(as.data.frame(unclass(two))[c("field", "score")], data.frame(field = c("ram", "disk", "ram"), score = c(0.7, 0.9, 0.6)))
   odds <- span_vote(ram, method = "odds", missing = "ignore")
   expect_equal(odds$score[1], plogis(qlogis(0.4) + qlogis(0.5)))
 })
