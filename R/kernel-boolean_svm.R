@@ -117,8 +117,9 @@ boolean_notes <- function(fit) {
   }
   outnumbered <- exp(fit$overlap[["self"]] - fit$overlap[["cross"]])
   if (fit$n >= 10L && is.finite(outnumbered) && outnumbered > sqrt(fit$n)) {
-    warn_input(sprintf(paste0("A row has %.0f times more conjunctions than it shares with the row most like it: at this `k` the rule is ",
-                              "near to a table of the rows (memorisation index %.1f)."), outnumbered, fit$memorisation))
+    text <- paste0("A row has %.0f times more conjunctions than it shares with the row most like it: at this `k` ",
+                   "the rule is near to a table of the rows (memorisation index %.1f).")
+    warn_input(sprintf(text, outnumbered, fit$memorisation))
   }
 }
 
