@@ -308,7 +308,7 @@ em_title <- function(options, sequences, count, columns) {
   if (sequences) {
     sprintf("Hidden Markov model, %s rows: %d states, %s", law, options$k, counted(count, "sequence", "sequences"))
   } else {
-    sprintf("Mixture of %s rows: %d components, %s", law, options$k, counted(columns, "column", "columns"))
+    sprintf("Mixture of %s rows: %s, %s", law, counted(options$k, "component", "components"), counted(columns, "column", "columns"))
   }
 }
 

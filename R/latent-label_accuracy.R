@@ -22,7 +22,8 @@
 #' `label_accuracy()` for the error of the labels that comes from estimating the model; the entropy and the mean uncertainty in its summary, which other packages
 #' print, say how fuzzy labels would be even if the model were known. `label_simulate()` to check the asymptotics at your \eqn{n}.
 #'
-#' @param object A mixture: a fit of [em_fit()] or [spectral_mixture()] (`polish` it first: the errors are those of maximum likelihood and Bayes), of `mclust::Mclust()` or `flexmix::flexmix()` (normal, Poisson or binary rows, without covariates), or a list with `family`
+#' @param object A mixture: a fit of [em_fit()] or [spectral_mixture()] (`polish` it first: the errors are those of maximum likelihood and
+#'   Bayes), of `mclust::Mclust()` or `flexmix::flexmix()` (normal, Poisson or binary rows, without covariates), or a list with `family`
 #'   (`"gaussian"`, `"poisson"`, `"exponential"`, `"categorical"`), `share`, `means` (one row per component: means, rates, or probabilities item by item),
 #'   for Gaussian rows `covariance` (a list, one matrix, or one variance) and its `type`, and for categorical rows `levels`; or a list with functions
 #'   `score(x, k)` (a matrix, one row per row of `x`) and `log_joint(x, k)`, and `k`.

@@ -26,6 +26,7 @@ mutual_information <- function(x, y = NULL, method = c("pym", "dpm", "nsb", "ans
                                                        "grassberger", "zhang", "dirichlet", "shrink"), unit = c("nats", "bits"), level = 0.95, tol = 1e-7) {
   call <- match.call()
   counts <- check_two_way(x, y)
+  warn_one_value(counts)
   method <- check_choice(method, entropy_methods)
   unit <- check_choice(unit, c("nats", "bits"))
   level <- check_number(level, lower = 0, upper = 1, strict_lower = TRUE, strict_upper = TRUE)
@@ -42,6 +43,14 @@ mutual_information <- function(x, y = NULL, method = c("pym", "dpm", "nsb", "ans
                  n = found$total, counts = counts, call = call,
                  convergence = if (method %in% bayesian_methods && is.finite(found$entropy_joint)) found$convergence else list())
   check_convergence(fit, "Loosen `tol`.")
+}
+
+# Of a variable that takes one value nothing can be told.
+warn_one_value <- function(counts) {
+  rows <- sum(rowSums(counts) > 0)
+  columns <- sum(colSums(counts) > 0)
+  if (rows > 1L && columns > 1L) return(invisible())
+  warn_input(sprintf("All draws lie in one %s: what is estimated of a dependence there comes from the prior, and its standard deviation from nowhere.", if (rows <= 1L) "row" else "column"), "x")
 }
 
 check_two_way <- function(x, y) {

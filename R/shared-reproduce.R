@@ -164,7 +164,8 @@ print.granary_reproduction <- function(x, ...) {
     return(invisible(x))
   }
   columns <- list(
-    c("", claim_mark(x$agrees)), c("paper", claim_number(x$paper)), c("ours", claim_number(x$ours)), c("tolerance", claim_number(x$tolerance)), c("claim", paste0(x$claim, ifelse(x$source == "reference", " [reference]", "")))
+    c("", claim_mark(x$agrees)), c("paper", claim_number(x$paper)), c("ours", claim_number(x$ours)), c("tolerance", claim_number(x$tolerance)),
+    c("claim", paste0(x$claim, ifelse(x$source == "reference", " [reference]", "")))
   )
   columns[1:4] <- lapply(columns[1:4], function(column) formatC(column, width = max(nchar(column, "width"))))
   cli::cat_line(do.call(paste, c(columns, sep = "  ")))

@@ -24,10 +24,12 @@ std::string shape_of_s4(SEXP x) {
 std::string shape_of(SEXP x, int depth) {
   const int type = TYPEOF(x);
   if (type == S4SXP) return shape_of_s4(x);
-  const bool sized = type == LGLSXP || type == INTSXP || type == REALSXP || type == CPLXSXP || type == STRSXP || type == RAWSXP || type == VECSXP;
+  const bool numbers = type == LGLSXP || type == INTSXP || type == REALSXP || type == CPLXSXP;
+  const bool sized = numbers || type == STRSXP || type == RAWSXP || type == VECSXP;
   if (!sized) return Rf_type2char(type);
   SEXP size = Rf_getAttrib(x, R_DimSymbol);
-  std::string text = Rf_isNull(size) ? std::string(Rf_type2char(type)) + " " + std::to_string(Rf_xlength(x)) : described(Rf_type2char(type), size);
+  std::string text = Rf_type2char(type);
+  text = Rf_isNull(size) ? text + " " + std::to_string(Rf_xlength(x)) : described(text.c_str(), size);
   if (type != VECSXP || depth == 0 || Rf_xlength(x) == 0 || Rf_xlength(x) > most_fields) return text;
   Rcpp::Shield<SEXP> names(Rf_getAttrib(x, R_NamesSymbol));
   text += " (";

@@ -132,6 +132,11 @@ void decompose(const Fourth& whole, Index k, const TensorOptions& o, Rng& rng, M
   r.curvature.resize(0);
 }
 
+[[noreturn]] void refuse_rank(Index usable, Index k, double value) {
+  throw InputError(message("the moments allow at most ", usable, usable == 1 ? " component" : " components", ": eigenvalue ", usable + 1, " of ", k, " is ", value,
+                           ". Use a smaller `k`."));
+}
+
 struct Whitening {
   VectorXd eigenvalues;
   MatrixXd w, b;  // d x k: w' S w = I, w'b = I
@@ -142,9 +147,7 @@ Whitening whitening(const MatrixXd& second, Index k) {
   Whitening out;
   out.eigenvalues = eigen.eigenvalues().reverse();
   for (Index j = 0; j < k; ++j)
-    if (!(out.eigenvalues[j] > 1e-12 * out.eigenvalues[0])) {
-      throw InputError(message("the moments allow at most ", j, " components: eigenvalue ", j + 1, " of ", k, " is ", out.eigenvalues[j], ". Use a smaller `k`."));
-    }
+    if (!(out.eigenvalues[j] > 1e-12 * out.eigenvalues[0])) refuse_rank(j, k, out.eigenvalues[j]);
   const MatrixXd u = eigen.eigenvectors().rowwise().reverse().leftCols(k);
   const VectorXd root = out.eigenvalues.head(k).cwiseSqrt();
   out.w = u * root.cwiseInverse().asDiagonal();
@@ -169,9 +172,7 @@ Whitening noisy_whitening(const MatrixXd& c, const MatrixXd& covariance, Index k
   const double largest = std::abs(values[at[0]]);
   bool rises = false, falls = false;
   for (std::size_t j = 0; j < at.size(); ++j) {
-    if (!(std::abs(values[at[j]]) > 1e-12 * largest)) {
-      throw InputError(message("the moments allow at most ", j, " components: eigenvalue ", j + 1, " of ", k, " is ", values[at[j]], ". Use a smaller `k`."));
-    }
+    if (!(std::abs(values[at[j]]) > 1e-12 * largest)) refuse_rank(static_cast<Index>(j), k, values[at[j]]);
     (values[at[j]] > 0 ? rises : falls) = true;
   }
   if (!falls || !rises) return whitening(falls ? MatrixXd(-first) : first, k);

@@ -46,7 +46,7 @@ void whiten_with(const EigenPairs& pairs, Index k, WhitenedMoments& m) {
   Index usable = 0;
   while (usable < k && pairs.values[usable] > 1e-10 * std::max(top, 0.0)) ++usable;
   if (usable < k) {
-    throw InputError(message("the second moments allow at most ", usable, " components: eigenvalue ", usable + 1, " of ", k, " is ", pairs.values[usable],
+    throw InputError(message("the second moments allow at most ", usable, usable == 1 ? " component" : " components", ": eigenvalue ", usable + 1, " of ", k, " is ", pairs.values[usable],
                              ". Use a smaller `k`, or more data."));
   }
   const VectorXd root = pairs.values.head(k).cwiseSqrt();

@@ -384,10 +384,10 @@ SpectralFit spectral_topics(const DocumentSource& source, Index words, const Spe
   const Recovered found = take_apart(m, 2 / (mo.alpha0 + 2), o, rng, monitor, fit);
   if (o.n_rep > 0) document_errors(source, mo, m, o, rng, monitor, fit);
   fit.raw_weight = lda ? VectorXd(found.s * o.alpha0 * (o.alpha0 + 1)) : found.s;
-  fit.raw_means = found.means;
+  fit.raw_means = found.means.array().rowwise() * (m.mean.transpose().array() > 0).cast<double>();  // no rounding where a word was never seen
   fit.weight = lda ? fit.raw_weight : VectorXd(found.s / found.s.sum());
   const std::vector<int> whole(1, static_cast<int>(words));
-  fit.means = probabilities(found.means, whole);
+  fit.means = probabilities(fit.raw_means, whole);
   TopicModel model{lda, fit.weight, fit.means};
   // A word that no topic has makes a document impossible: topics meet the overall shares in a thousandth part (a tenth where the polish can go on from there).
   const double mix = o.polish > 0 ? 0.1 : 1e-3;

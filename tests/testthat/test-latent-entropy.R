@@ -265,3 +265,10 @@ test_that("where no law is the most likely one it is NA", {
   expect_warning(fit <- entropy_estimate(TRUE), "seen once")
   expect_identical(fit$law, c(discount = NA_real_, strength = NA_real_))
 })
+
+test_that("a table with one row is answered with a warning: there is nothing to depend on", {
+  expect_warning(found <- mutual_information(matrix(1:3, 1)), "one row", class = "granary_warning_input")
+  expect_warning(mutual_information(rep("a", 5), c("x", "y", "x", "x", "y")), "one row", class = "granary_warning_input")
+  expect_warning(mutual_information(matrix(3:1, 3)), "one column", class = "granary_warning_input")
+  expect_no_warning(mutual_information(matrix(c(3, 1, 2, 4), 2)))
+})

@@ -317,3 +317,10 @@ test_that("a fit prints, draws, tidies and simulates", {
   expect_identical(dim(simulate(one)[[1L]]), c(500L, 4L))
   expect_invisible(plot(one))
 })
+
+test_that("words that never occur have probability zero, exactly", {
+  set.seed(41)
+  x <- matrix(rpois(600, 1), 60)
+  x[, 3] <- 0
+  expect_identical(unname(suppressWarnings(spectral_mixture(x, 2, "topic"))$means[, 3]), c(0, 0))
+})

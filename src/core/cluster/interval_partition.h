@@ -6,7 +6,7 @@
 // right with j, and every layer is filled in linear time (SMAWK: Aggarwal et al., Algorithmica 1987); otherwise in m^2 / 2 steps.
 //
 // A layer is the least loss of the first j things in exactly h intervals. `next()` adds one; what more layers could give is up to
-// the caller, who knows what a group costs. `last()` adds one after which there is no other: of it only the end of all is worked out.
+// the caller, who knows what a group costs. `last()` adds one after which there is no other: of it only the end is worked out.
 #pragma once
 
 #include <algorithm>

@@ -97,7 +97,8 @@ TEST("every smoothed law sums to one, and leaving out by formula is deleting and
           for (const double tau : {1.0, 3.0, 1000.0}) {
             if (method != UnigramMethod::absolute && (tau != 3 || choice == DiscountChoice::gt)) continue;
             if (method == UnigramMethod::absolute && tau == 1 && choice == DiscountChoice::gt) continue;  // the discount would be 1
-            if (method == UnigramMethod::absolute && unseen == 0) continue;  // a law of its own: below
+            // Where all were seen, "absolute" has a law of its own (below), and Good-Turing's deleted words stay among the rarest.
+            if ((method == UnigramMethod::absolute || method == UnigramMethod::good_turing) && unseen == 0) continue;
             const UnigramResult r = model(counts, method, unseen, choice, 0.4, tau);
             CHECK_NEAR(r.prob.dot(r.times) + (unseen > 0 ? unseen * r.unseen_prob : 0), 1.0, 1e-12);
             CHECK_NEAR(r.unseen_mass, unseen > 0 ? unseen * r.unseen_prob : 0, 1e-13);
@@ -128,6 +129,16 @@ TEST("every smoothed law sums to one, and leaving out by formula is deleting and
       }
     }
   }
+}
+
+TEST("Good-Turing laws of a vocabulary that was seen whole are judged without an unseen word") {
+  VectorXd counts(30);
+  for (Index i = 0; i < 30; ++i) counts[i] = i < 12 ? 1 : i < 20 ? 2 : i < 26 ? 3 : 4;
+  const UnigramResult r = model(counts, UnigramMethod::good_turing, 0);
+  CHECK_NEAR(r.prob.dot(r.times), 1.0, 1e-13);
+  // A deleted singleton is still one of 12. Of the 61 draws left the masses of 1, 2 and 3 are 2 8 / 60, 3 6 / 59 and 4 4 / 58; that of 4 is nothing, for no word was seen 5 times.
+  const double one = 2 * 8 / 60.0, two = 3 * 6 / 59.0, three = 4 * 4 / 58.0;
+  CHECK_NEAR(r.left_out[0], one / 12 / (one + two + three), 1e-13);
 }
 
 TEST("the Good-Turing discount leaves n_1 / m to the unseen; the best discount is no worse than others") {
