@@ -78,8 +78,10 @@ test_that("formula and matrix give the same fit, for every supervised method", {
     by_formula <- suppressWarnings(do.call(fun, list(formula = stats::as.formula(paste(response, "~ a + b + c")), data = data, ...)))
     expect_equal(predict(by_formula, data[1:5, ]), predict(by_matrix, x[1:5, ]), ignore_attr = TRUE, tolerance = 1e-8)
   }
-  classifiers <- c("gp_classify", "lasvm", "kernel_perceptron", "budget_perceptron", "perceptron", "boost")
-  for (name in c("lasso", "svm", "rvm", "kriging", "blind_kriging", "sparse_gp", "adapt_partition", "scaled_lasso", "debiased_lasso", "gen_lasso", "forest", classifiers)) {
+  classifiers <- c("gp_classify", "lasvm", "kernel_perceptron", "budget_perceptron", "perceptron", "boost", "kernel_elm", "elm",
+                   "pnn", "logitboost")
+  for (name in c("lasso", "svm", "rvm", "kriging", "blind_kriging", "sparse_gp", "adapt_partition", "scaled_lasso", "debiased_lasso", "gen_lasso", "forest", "nc_ensemble",
+                 "kernel_ridge", classifiers)) {
     fun <- getExportedValue("granary", name)
     extra <- switch(name, lasso = list(lambda = 0.1), gen_lasso = list(lambda = 0.1), kriging = , blind_kriging = list(n_starts = 1), sparse_gp = list(inducing = 10), forest = list(n_trees = 10), list())
     do.call(pair, c(list(fun, if (name %in% classifiers) "z" else "y"), extra))
@@ -89,10 +91,11 @@ test_that("formula and matrix give the same fit, for every supervised method", {
   x <- as.matrix(data[c("a", "b", "c")])
   for (name in c("sasb", "winnow", "weighted_majority", "online_naive_bayes", "bn_classifier", "sbn_fit")) pair(getExportedValue("granary", name), "z")
   several <- grep("[.]formula$", ls(asNamespace("granary")), value = TRUE)
-  tested <- c("lasso", "svm", "rvm", "kriging", "blind_kriging", "sparse_gp", "adapt_partition", "scaled_lasso", "debiased_lasso", "gen_lasso", "forest", classifiers, "sasb", "winnow",
+  tested <- c("lasso", "svm", "rvm", "kriging", "blind_kriging", "sparse_gp", "adapt_partition", "scaled_lasso", "debiased_lasso", "gen_lasso", "forest", "nc_ensemble", "kernel_ridge", classifiers, "sasb", "winnow",
               "weighted_majority", "online_naive_bayes", "bn_classifier", "sbn_fit")
   # those with a table, a choice or several tasks as their answer have tests of their own
-  own <- c("aso", "aso_baseline", "mta", "mta_compare", "cokriging", "sparse_gp_compare", "debiased_lasso_baseline", "lasso_select", "gen_lasso_select", "svm_select", "transfer_forest")
+  own <- c("aso", "aso_baseline", "mta", "mta_compare", "cokriging", "sparse_gp_compare", "debiased_lasso_baseline", "lasso_select", "gen_lasso_select", "svm_select", "transfer_forest",
+           "boolean_svm", "co_boost", "cv_error", "group_levels", "linear_01", "multilabel", "stack_classifiers")
   expect_identical(setdiff(sub("[.]formula$", "", several), c(tested, own)), character())
 })
 
