@@ -106,19 +106,19 @@ glance.granary_cv_plan <- function(x, ...) {
 #' @export
 plot.granary_cv_plan <- function(x, ...) {
   table <- plan_lines(x)
-  sets <- split(table, table$line)
+  sets <- split(table, factor(table$line, unique(table$line)))
   col <- stats::setNames(grDevices::hcl.colors(length(sets), "Dark 3"), names(sets))
+  pch <- vapply(sets, function(set) if (set$scheme[1L] == "kfold") 16L else 1L, 0L)
   draw(graphics::plot, table$cost, table$std.error, log = "x", type = "n", xlab = "cost, in fits to all rows",
-       ylab = "standard error of the estimate", bty = "l", xlim = range(table$cost) * c(1, 4), user = list(...))
+       ylab = "standard error of the estimate", bty = "l", xaxt = "n", user = list(...))
+  ticks <- as.vector(outer(c(1, 3), 10^(-2:7)))
+  graphics::axis(1L, ticks, format(ticks, trim = TRUE, drop0trailing = TRUE, scientific = FALSE))
   graphics::abline(h = min(sqrt(x$table$limit)), lty = 3)
-  ends <- do.call(rbind, lapply(sets, function(set) set[which.max(set$cost), ]))
   for (name in names(sets)) {
     set <- sets[[name]][order(sets[[name]]$cost), ]
-    graphics::lines(set$cost, set$std.error, col = col[[name]], type = "b",
-                    pch = if (set$scheme[1L] == "kfold") 16 else 1)
+    graphics::lines(set$cost, set$std.error, col = col[[name]], type = "b", pch = pch[[name]])
   }
-  graphics::text(ends$cost, spread_labels(ends$std.error, graphics::par("usr")[3:4]), names(sets), pos = 4L, col = col,
-                 cex = 0.75, xpd = NA)
+  graphics::legend("topright", names(sets), col = col, pch = pch, lty = 1L, bty = "n", cex = 0.75)
   invisible(x)
 }
 
