@@ -1333,6 +1333,10 @@ core_dual_set <- function(x, v, r, progress) {
     .Call(`_granary_core_dual_set`, x, v, r, progress)
 }
 
+core_sampled_svd <- function(x, options, seed, progress) {
+    .Call(`_granary_core_sampled_svd`, x, options, seed, progress)
+}
+
 core_dependence <- function(variables, options, progress) {
     .Call(`_granary_core_dependence`, variables, options, progress)
 }

@@ -48,7 +48,7 @@
 #' @param x A matrix, data frame or sparse matrix (package Matrix); a function of column numbers; the path of a file; or
 #'   [data_chunks()].
 #' @param k Target rank.
-#' @param c,r Numbers of columns and rows.
+#' @param c,r Numbers of columns and rows; `r = NULL` for as many rows as columns.
 #' @param method How to choose them, see Details.
 #' @param u The matrix in the middle, see Details.
 #' @param split For `"fast"`: how many columns (and rows, if it has two numbers) come from the dual set.
@@ -92,7 +92,7 @@
 #' # in pieces: a function that computes its columns
 #' hilbert <- function(j) outer(1:50, j, function(i, j) 1 / (i + j - 1))
 #' cur(hilbert, k = 3, dim = c(50, 40), method = "qr")
-cur <- function(x, k, c = 4 * k, r = c,
+cur <- function(x, k, c = 4 * k, r = NULL,
                 method = c("fast", "dual_set", "subspace", "subspace_expected", "leverage_top", "qr", "uniform",
                            "norm2", "adaptive", "given"),
                 u = c("optimal", "skeleton", "dmm"), split = NULL, svd = c("auto", "random", "exact"), replace = FALSE,
@@ -114,6 +114,7 @@ cur <- function(x, k, c = 4 * k, r = c,
   k <- check_rank(k, source)
   given <- given_places(cols, rows, source, method)
   c <- if (method == "given") length(given$columns) else check_size_of_choice(c, "c", source$cols, k, method, replace)
+  if (is.null(r)) r <- if (isTRUE(replace)) c else min(c, source$rows)
   r <- if (method == "given") length(given$rows) else check_size_of_choice(r, "r", source$rows, k, method, replace)
   options <- c(choice_options(k, c, method, split, svd, replace, oversample, power, threads, r, u), given)
   options$parts <- source$pieces

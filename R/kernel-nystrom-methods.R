@@ -56,7 +56,7 @@ nystrom_features <- function(object, newdata, left = FALSE, threads = NULL, arg 
     if (ncol(k) == object$n) k <- k[, object$landmarks, drop = FALSE]
     if (ncol(k) != nrow(object$map)) {
       abort_input(
-        sprintf("`%s` must be the kernel of new rows with the %d landmarks or all %d observations, but it has %d columns.",
+        sprintf("`%s` must be the kernel of new rows with %d landmarks or all %d observations, but it has %d columns.",
                 arg, nrow(object$map), object$n, ncol(k)), arg)
     }
     if (left) {

@@ -4150,6 +4150,19 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_sampled_svd
+SEXP core_sampled_svd(SEXP x, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_sampled_svd(SEXP xSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_sampled_svd(x, options, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_dependence
 SEXP core_dependence(SEXP variables, SEXP options, SEXP progress);
 RcppExport SEXP _granary_core_dependence(SEXP variablesSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
@@ -7679,6 +7692,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_cur_plan", (DL_FUNC) &_granary_core_cur_plan, 2},
     {"_granary_core_cur_error", (DL_FUNC) &_granary_core_cur_error, 3},
     {"_granary_core_dual_set", (DL_FUNC) &_granary_core_dual_set, 4},
+    {"_granary_core_sampled_svd", (DL_FUNC) &_granary_core_sampled_svd, 4},
     {"_granary_core_dependence", (DL_FUNC) &_granary_core_dependence, 3},
     {"_granary_core_permutation_test", (DL_FUNC) &_granary_core_permutation_test, 4},
     {"_granary_core_gamma_test", (DL_FUNC) &_granary_core_gamma_test, 3},

@@ -1,5 +1,6 @@
 // Exports of low-rank approximations by columns and rows.
 #include "kernel/cur.h"
+#include "kernel/sampled_svd.h"
 #include "r_core_source.h"
 
 using namespace granary;
@@ -36,4 +37,12 @@ SEXP core_cur_error(SEXP k, SEXP c, SEXP r) {
 // [[Rcpp::export(rng = false)]]
 SEXP core_dual_set(SEXP x, SEXP v, SEXP r, SEXP progress) {
   return crossing(progress, [&](Monitor& monitor) { return write(dual_set(vector(x), matrix(v, "v"), count(r), monitor)); });
+}
+
+// [[Rcpp::export(rng = false)]]
+SEXP core_sampled_svd(SEXP x, SEXP options, SEXP seed, SEXP progress) {
+  return crossing(progress, [&](Monitor& monitor) {
+    Rng draws = rng(seed);
+    return write(sampled_svd(*matrix_source(x), read<SampledSvdOptions>(options), draws, monitor));
+  });
 }

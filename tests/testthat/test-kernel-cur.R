@@ -335,3 +335,30 @@ test_that("scale, duplicates, ties and edges do no harm", {
   constant <- cur(matrix(2, 5, 6), 1, 3, 3)
   expect_lt(constant$error, 1e-12)
 })
+
+test_that("drawn columns have the products of the matrix without bias, and the singular vectors they give are near", {
+  a <- decaying(12, 15)
+  products <- Reduce(`+`, lapply(1:400, function(seed) {
+    set.seed(seed)
+    fit <- sampled_svd(a, 3, c = 8)
+    expect_equal(norm_of(fit$columns), norm_of(a), tolerance = 1e-10)
+    tcrossprod(fit$columns)
+  })) / 400
+  expect_lt(norm_of(products - tcrossprod(a)), 0.1 * norm_of(a)^2)
+  apart <- mean(vapply(1:100, function(seed) {
+    set.seed(seed)
+    norm_of(tcrossprod(sampled_svd(a, 3, c = 8)$columns) - tcrossprod(a))
+  }, 0))
+  expect_lte(apart, norm_of(a)^2 / sqrt(8))
+  for (method in c("linear", "constant")) {
+    set.seed(1)
+    fit <- sampled_svd(a, 3, c = 200, w = 200, method = method)
+    expect_equal(fit$error, norm_of(a - fit$u %*% t(fit$u) %*% a), tolerance = 1e-10)
+    expect_lt(fit$error, 1.1 * norm_of(svd(a)$d[-(1:3)]))
+    expect_equal(crossprod(fit$u), diag(3), tolerance = 1e-10)
+    expect_output(print(fit), "rank 3")
+    expect_equal(predict(fit, a[, 1:2]), fit$u %*% t(fit$u) %*% a[, 1:2], tolerance = 1e-10)
+  }
+  expect_error(sampled_svd(a * 0, 1), "zero everywhere", class = "granary_error_input")
+  expect_error(sampled_svd(a), "`k` must be given", class = "granary_error_input")
+})

@@ -31,6 +31,11 @@ void Svd::compute(ConstMatrixRef a, SvdParts parts) {
     take(Eigen::JacobiSVD<MatrixXd>(a, flags(parts)), parts, d_, u_, v_);
   } else {
     take(Eigen::BDCSVD<MatrixXd>(a, flags(parts)), parts, d_, u_, v_);
+    const auto good = [&] { return d_.allFinite() && u_.allFinite() && v_.allFinite(); };
+    if (good() || !a.allFinite()) return;
+    // Divide and conquer may end in NaN where many singular values are zero. A' has other bidiagonals; Jacobi's never fails.
+    take(Eigen::BDCSVD<MatrixXd>(a.transpose(), flags(parts)), parts, d_, v_, u_);
+    if (!good()) take(Eigen::JacobiSVD<MatrixXd>(a, flags(parts)), parts, d_, u_, v_);
   }
 }
 

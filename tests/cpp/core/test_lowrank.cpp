@@ -205,3 +205,28 @@ TEST("splits minimise their bound") {
     for (Index dual = 6; dual < c; ++dual) CHECK(split_bound(5, c, dual) >= split_columns(5, c).eps);
   CHECK(std::isinf(split_columns(5, 6).eps));
 }
+
+TEST("singular values of matrices with many equal rows and columns are numbers, and right") {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {  // seed 6 made divide and conquer fail
+    Rng rng(seed);
+    MatrixXd g(12, 12), h(15, 12);
+    for (Index i = 0; i < g.size(); ++i) g.data()[i] = rng.normal();
+    for (Index i = 0; i < h.size(); ++i) h.data()[i] = rng.normal();
+    VectorXd d(12);
+    for (Index i = 0; i < 12; ++i) d[i] = 1.0 / static_cast<double>(i + 1);
+    const MatrixXd a = Qr(g).thin_q() * d.asDiagonal() * Qr(h).thin_q().transpose();
+    std::vector<Index> rows(200), columns(200);
+    for (std::size_t i = 0; i < 200; ++i) {
+      rows[i] = static_cast<Index>(rng.below(12));
+      columns[i] = static_cast<Index>(rng.below(15));
+    }
+    MatrixXd s(200, 200);
+    for (Index j = 0; j < 200; ++j)
+      for (Index i = 0; i < 200; ++i) s(i, j) = a(rows[static_cast<std::size_t>(i)], columns[static_cast<std::size_t>(j)]);
+    const MatrixXd r = Qr(s).r();
+    const Svd svd(r, SvdParts::thin);
+    CHECK(svd.singularValues().allFinite());
+    CHECK_NEAR((svd.matrixU() * svd.singularValues().asDiagonal() * svd.matrixV().transpose() - r).norm(), 0, 1e-10);
+    CHECK(Svd(r, SvdParts::values).singularValues().allFinite());
+  }
+}
