@@ -127,7 +127,8 @@ class Watch {
       end.reason = end.converged ? Stop::solved : Stop::stalled;
       if (end.converged) end.residual = std::min(end.residual, share);
       end.message = "the objective no longer changes, ";
-      end.message += end.converged ? "and a step promises no more" : "but its slope promises more: it is known to few digits here";
+      end.message +=
+          end.converged ? "and a step promises no more" : "but its slope promises more: few of its digits are known here";
       return true;
     }
     if (end.iterations >= options_.max_iter) {
