@@ -37,10 +37,13 @@ autoplot.granary_robust_linkage_check <- function(object, ...) {  # nolint: obje
   refuse_dots(...)
   limit <- object$smallest / (6 * nrow(object$table))
   point <- data.frame(nu = object$nu, alpha = object$alpha)
-  gg_canvas(object$curve, ggplot2::aes(x = .data$nu, y = .data$alpha)) + ggplot2::geom_abline(intercept = limit, slope = -1, linetype = 2) +
+  gg_canvas(object$curve, ggplot2::aes(x = .data$nu, y = .data$alpha)) +
+    ggplot2::geom_abline(intercept = limit, slope = -1, linetype = 2) +
     ggplot2::geom_step(colour = "#2166ac", linewidth = 1) +
     ggplot2::geom_point(data = point, colour = if (object$guaranteed) "#1b7837" else "#b2182b", size = 3) +
     ggplot2::coord_cartesian(ylim = c(0, max(object$curve$alpha, limit))) +
-    ggplot2::labs(x = "nu, share of points called bad", y = "alpha, share of wrong neighbours", title = "Noise in the clusters, and noise forgiven",
-                  caption = paste("dashed: forgiven below this line; point:", if (object$guaranteed) "guaranteed" else "nearest to a guarantee"))
+    ggplot2::labs(x = "nu, share of points called bad", y = "alpha, share of wrong neighbours",
+                  title = "Noise in the clusters, and noise forgiven",
+                  caption = paste("dashed: forgiven below this line; point:",
+                                  if (object$guaranteed) "guaranteed" else "nearest to a guarantee"))
 }

@@ -257,22 +257,25 @@ cluster_legend <- function(sizes, colors) {
                    title = "cluster (size)", cex = 0.8)
 }
 
+# The centres, each of the first columns scaled over the clusters.
+scaled_centers <- function(x, most = 40L) {
+  scaled <- scale(as.matrix(x$centers[, seq_len(min(ncol(x$centers), most)), drop = FALSE]))
+  scaled[!is.finite(scaled)] <- 0
+  scaled
+}
+
 # The centres as a map of columns against clusters, each column scaled: red below its mean over the clusters, blue above.
 plot_centers <- function(x, ...) {
   if (is.null(x$centers)) not_for(x, "plot()", "it has no centres; give the rows as `newdata`")
-  centers <- as.matrix(x$centers)
-  shown <- seq_len(min(ncol(centers), 40L))
-  centers <- centers[, shown, drop = FALSE]
-  scaled <- scale(centers)
-  scaled[!is.finite(scaled)] <- 0
-  old <- graphics::par(mar = c(4.1, min(4.1 + 0.35 * max(nchar(colnames(centers))), 14), 2.1, 1.1))
+  scaled <- scaled_centers(x)
+  old <- graphics::par(mar = c(4.1, min(4.1 + 0.35 * max(nchar(colnames(scaled))), 14), 2.1, 1.1))
   on.exit(graphics::par(old))
   limit <- max(abs(scaled), 1)
   draw(graphics::image, seq_len(nrow(scaled)), seq_len(ncol(scaled)), scaled[, rev(seq_len(ncol(scaled))), drop = FALSE], zlim = c(-limit, limit),
-       col = grDevices::hcl.colors(41L, "Blue-Red", rev = TRUE), axes = FALSE, xlab = "cluster (size below)", ylab = "",
+       col = signed_colours(41L), axes = FALSE, xlab = "cluster (size below)", ylab = "",
        main = if (ncol(x$centers) > 40L) "centres, the first 40 columns" else "centres", user = list(...))
   graphics::axis(1L, seq_len(nrow(scaled)), paste0(seq_len(nrow(scaled)), "\n", format(signif(x$sizes, 4L), trim = TRUE)), tick = FALSE, padj = 0.5)
-  graphics::axis(2L, seq_len(ncol(scaled)), rev(colnames(centers)), las = 1, tick = FALSE)
+  graphics::axis(2L, seq_len(ncol(scaled)), rev(colnames(scaled)), las = 1, tick = FALSE)
   graphics::box()
   invisible(x)
 }
@@ -292,12 +295,13 @@ autoplot.granary_clustering <- function(object, newdata = NULL, columns = NULL, 
     return(out)
   }
   if (is.null(object$centers)) not_for(object, "autoplot()", "it has no centres; give the rows as `newdata`")
-  scaled <- scale(as.matrix(object$centers))
-  scaled[!is.finite(scaled)] <- 0
+  scaled <- scaled_centers(object)
   cells <- data.frame(cluster = factor(rep(seq_len(nrow(scaled)), ncol(scaled))), column = factor(rep(colnames(scaled), each = nrow(scaled)), rev(colnames(scaled))),
                       value = as.vector(scaled))
   gg_canvas(cells, ggplot2::aes(.data$cluster, .data$column, fill = .data$value)) + ggplot2::geom_tile() +
-    ggplot2::scale_fill_gradient2(low = sign_colours[["negative"]], high = sign_colours[["positive"]], name = "scaled\ncentre") + ggplot2::labs(y = NULL) + ggplot2::theme_minimal()
+    ggplot2::scale_fill_gradient2(low = sign_colours[["negative"]], high = sign_colours[["positive"]], name = "scaled\ncentre") +
+    ggplot2::scale_y_discrete(guide = ggplot2::guide_axis(check.overlap = TRUE)) +
+    ggplot2::labs(y = NULL, title = if (ncol(object$centers) > ncol(scaled)) sprintf("the first %d columns", ncol(scaled))) + ggplot2::theme_minimal()
 }
 
 #' Do two clusterings agree?

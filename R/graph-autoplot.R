@@ -89,8 +89,10 @@ autoplot.granary_dag_ranking <- function(object, ...) {  # nolint: object_name_l
   check_installed("ggplot2", "autoplot()")
   refuse_dots(...)
   table <- data.frame(rank = object$rank, score = object$score)
-  gg_canvas(table, ggplot2::aes(x = .data$rank, y = .data$score)) + ggplot2::geom_hline(yintercept = table$score[1L], linetype = 3) +
-    ggplot2::geom_point(colour = sign_colours[["positive"]]) + ggplot2::labs(x = "rank", y = "score (smaller is better)")
+  gg_canvas(table, ggplot2::aes(x = .data$rank, y = .data$score)) +
+    ggplot2::geom_hline(yintercept = table$score[1L], linetype = 3) +
+    ggplot2::geom_point(colour = sign_colours[["positive"]]) +
+      ggplot2::labs(x = "rank", y = "score (smaller is better)")
 }
 
 #' @exportS3Method ggplot2::autoplot
@@ -109,7 +111,8 @@ autoplot.granary_ggm_score <- function(object, ...) {  # nolint: object_name_lin
   line <- rbind(data.frame(fpr = 0, tpr = 0), table[order(table$fpr, table$tpr), ], data.frame(fpr = 1, tpr = 1))
   gg_canvas(table, ggplot2::aes(x = .data$fpr, y = .data$tpr)) + ggplot2::geom_abline(linetype = 3, colour = "grey70") +
     ggplot2::geom_path(data = line, colour = "grey60") + ggplot2::geom_point(colour = sign_colours[["positive"]]) +
-    ggplot2::coord_equal(xlim = c(0, 1), ylim = c(0, 1)) + ggplot2::labs(x = "false positive rate", y = "true positive rate")
+    ggplot2::coord_equal(xlim = c(0, 1), ylim = c(0, 1)) +
+      ggplot2::labs(x = "false positive rate", y = "true positive rate")
 }
 
 #' @exportS3Method ggplot2::autoplot
@@ -121,13 +124,15 @@ autoplot.granary_neighbors <- function(object, ...) {  # nolint: object_name_lin
   lines <- cbind(points[object$edges[, 1L], ], stats::setNames(points[object$edges[, 2L], ], c("xend", "yend")))
   gg_canvas(points, ggplot2::aes(x = .data$x, y = .data$y)) +
     ggplot2::geom_segment(ggplot2::aes(xend = .data$xend, yend = .data$yend), lines, linetype = 2, colour = "grey50") +
-    ggplot2::geom_point(shape = 21, fill = "white") + ggplot2::coord_equal() + ggplot2::theme_void() + ggplot2::labs(title = object$type)
+    ggplot2::geom_point(shape = 21, fill = "white") + ggplot2::coord_equal() + ggplot2::theme_void() +
+      ggplot2::labs(title = object$type)
 }
 
 #' @rdname cg_tree
 #' @usage \method{autoplot}{granary_cg_tree}(object, ...)
 #' @exportS3Method ggplot2::autoplot
-autoplot.granary_cg_tree <- function(object, ...) autoplot.granary_graph(cg_tree_graph(object), ...)  # nolint: object_name_linter.
+# nolint: object_name_linter.
+autoplot.granary_cg_tree <- function(object, ...) autoplot.granary_graph(cg_tree_graph(object), ...)
 
 #' @rdname cg_marginal
 #' @usage \method{autoplot}{granary_cg_marginal}(object, ...)
@@ -139,32 +144,40 @@ autoplot.granary_cg_marginal <- function(object, ...) {  # nolint: object_name_l
   if (is.matrix(object$means)) {
     outline <- as.data.frame(ellipse_points(object))
     names <- names(outline)
-    outline <- stats::setNames(cbind(outline, rep(seq_along(object$weights), each = nrow(outline) / length(object$weights))), c("x", "y", "part"))
+    outline <- stats::setNames(cbind(outline, rep(seq_along(object$weights),
+                                                  each = nrow(outline) / length(object$weights))), c("x", "y", "part"))
     outline$weight <- object$weights[outline$part]
-    return(gg_canvas(outline[!is.na(outline$x), ], ggplot2::aes(x = .data$x, y = .data$y, group = .data$part, linewidth = .data$weight)) +
-             ggplot2::geom_path(colour = sign_colours[["positive"]]) + ggplot2::scale_linewidth(range = c(0.3, 1.5), limits = c(0, 1)) +
-             ggplot2::labs(x = names[1L], y = names[2L]))
+    return(gg_canvas(outline[!is.na(outline$x), ], ggplot2::aes(x = .data$x, y = .data$y, group = .data$part,
+                                                                linewidth = .data$weight)) +
+           ggplot2::geom_path(colour = sign_colours[["positive"]]) +
+           ggplot2::scale_linewidth(range = c(0.3, 1.5), limits = c(0, 1)) +
+           ggplot2::labs(x = names[1L], y = names[2L]))
   }
   curve <- cg_density(object)
-  picture <- gg_canvas(data.frame(x = curve$at, y = curve$height), ggplot2::aes(x = .data$x, y = .data$y)) + ggplot2::geom_line(na.rm = TRUE) +
+  picture <- gg_canvas(data.frame(x = curve$at, y = curve$height), ggplot2::aes(x = .data$x, y = .data$y)) +
+    ggplot2::geom_line(na.rm = TRUE) +
     ggplot2::labs(x = object$nodes, y = "density")
   if (!any(curve$point)) return(picture)
-  picture + ggplot2::geom_vline(xintercept = object$means[curve$point], linetype = 2, linewidth = 0.3 + object$weights[curve$point])
+  picture + ggplot2::geom_vline(xintercept = object$means[curve$point], linetype = 2,
+                                linewidth = 0.3 + object$weights[curve$point])
 }
 
-# The probabilities of the states of one node, or of several: bars side by side for the first, a panel for each state of the third on.
+# The probabilities of the states of one node, or of several: bars side by side for the first, a panel for each state of
+# the third on.
 gg_table <- function(marginal) {
   cells <- as.data.frame(as.table(marginal$probabilities), responseName = "probability", stringsAsFactors = TRUE)
   nodes <- marginal$nodes
   names(cells)[seq_along(nodes)] <- paste0("node", seq_along(nodes))
   if (length(nodes) == 1L) {
-    return(gg_canvas(cells, ggplot2::aes(x = .data$node1, y = .data$probability)) + ggplot2::geom_col() + ggplot2::ylim(0, 1) +
-             ggplot2::labs(x = nodes, y = "probability"))
+    return(gg_canvas(cells, ggplot2::aes(x = .data$node1, y = .data$probability)) + ggplot2::geom_col() +
+           ggplot2::ylim(0, 1) + ggplot2::labs(x = nodes, y = "probability"))
   }
-  picture <- gg_canvas(cells, ggplot2::aes(x = .data$node2, y = .data$probability, fill = .data$node1)) + ggplot2::geom_col(position = "dodge") +
+  picture <- gg_canvas(cells, ggplot2::aes(x = .data$node2, y = .data$probability, fill = .data$node1)) +
+    ggplot2::geom_col(position = "dodge") +
     gg_palette("fill") + ggplot2::labs(x = nodes[2L], y = "probability", fill = nodes[1L])
   if (length(nodes) == 2L) return(picture)
-  cells$panel <- do.call(paste, c(Map(paste, nodes[-(1:2)], cells[paste0("node", seq_along(nodes)[-(1:2)])], MoreArgs = list(sep = " = ")), sep = ", "))
+  cells$panel <- do.call(paste, c(Map(paste, nodes[-(1:2)], cells[paste0("node", seq_along(nodes)[-(1:2)])],
+                                      MoreArgs = list(sep = " = ")), sep = ", "))
   picture$data <- cells
   picture + ggplot2::facet_wrap(~panel)
 }
@@ -189,8 +202,10 @@ autoplot.granary_cg_marginals <- function(object, ...) {  # nolint: object_name_
   table <- do.call(rbind, lapply(shown, one))
   table$node <- factor(table$node, unique(table$node))
   bars <- table[!table$line, ]
-  gg_canvas(table, ggplot2::aes(x = .data$x, y = .data$y)) + ggplot2::geom_col(data = bars, fill = "grey60", width = 0.8) +
+  gg_canvas(table, ggplot2::aes(x = .data$x, y = .data$y)) +
+    ggplot2::geom_col(data = bars, fill = "grey60", width = 0.8) +
     ggplot2::geom_text(ggplot2::aes(label = .data$state, y = 0), bars, vjust = 1.2, size = 3) +
     ggplot2::geom_line(data = table[table$line, ], na.rm = TRUE) + ggplot2::facet_wrap(~node, scales = "free") +
-    ggplot2::scale_x_continuous(expand = ggplot2::expansion(mult = 0.1)) + ggplot2::labs(x = NULL, y = "probability or density")
+    ggplot2::scale_x_continuous(expand = ggplot2::expansion(mult = 0.1)) +
+      ggplot2::labs(x = NULL, y = "probability or density")
 }

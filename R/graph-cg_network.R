@@ -36,6 +36,7 @@
 #' "em"`; the expected
 #' moments are exact. The likelihood of such data may have several local maxima; EM starts from the families that are complete in a row. A factor whose
 #' values are all missing is a latent class with its levels as classes: EM starts from a split of the rows by k-means. Which class gets which name is arbitrary.
+#' Where only some rows have a value, and a level next to none, the parts of that split are named after the levels they agree with most.
 #'
 #' @section Which method when:
 #' For purely continuous data where the directions do not matter use [ggm_lasso()]; to find the graph from data use [pc()]. `cg_fit()` needs the graph

@@ -83,7 +83,7 @@ plot.granary_fused_signal <- function(x, ...) {
   if (is.matrix(x$fitted) && min(dim(x$fitted)) > 1L) {
     old <- graphics::par(mar = c(1.1, 1.1, 2.1, 3.1))
     on.exit(graphics::par(old))
-    colours <- grDevices::hcl.colors(64L, "Blue-Red 2", rev = TRUE)  # blue is positive, as everywhere
+    colours <- signed_colours(64L)
     draw(graphics::image, t(x$fitted[rev(seq_len(nrow(x$fitted))), , drop = FALSE]), axes = FALSE, asp = nrow(x$fitted) / ncol(x$fitted),
          col = colours, main = "fitted", user = list(...))
     draw_key(range(x$fitted, finite = TRUE), colours)

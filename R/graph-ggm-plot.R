@@ -157,7 +157,7 @@ plot_heatmap <- function(fit, labels, ...) {
   labels <- check_flag(if (is.null(labels)) p <= 40 else labels, "labels")
   m <- partial_correlations(fit)
   limit <- max(abs(m), 1e-9, na.rm = TRUE)
-  colours <- grDevices::colorRampPalette(c(sign_colours[["negative"]], "white", sign_colours[["positive"]]))(101L)
+  colours <- signed_colours(101L)
   margin <- if (labels) min(8, 1 + 0.55 * max(nchar(colnames(m)))) else 1
   old <- graphics::par(mar = c(margin, margin, 2, 3.1))
   on.exit(graphics::par(old))

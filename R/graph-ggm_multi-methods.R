@@ -309,7 +309,7 @@ plot_multi_heatmap <- function(one, ...) {
   values <- multi_edge_table(one)
   pairs <- rownames(values)
   limit <- max(abs(values))
-  colours <- grDevices::colorRampPalette(c(sign_colours[["negative"]], "white", sign_colours[["positive"]]))(101L)
+  colours <- signed_colours(101L)
   old <- graphics::par(mar = c(5.1, min(16, 1 + 0.45 * max(nchar(pairs))), 2.1, 3.1))
   on.exit(graphics::par(old))
   draw(graphics::image, seq_len(ncol(values)), seq_len(nrow(values)), t(values), col = colours, zlim = c(-limit, limit), axes = FALSE, xlab = "",

@@ -371,7 +371,7 @@ plot_weights <- function(m, main, labels = NULL, ...) {
   p <- ncol(m)
   labels <- check_flag(if (is.null(labels)) p <= 40 else labels, "labels")
   limit <- max(abs(m), 1e-9)
-  colours <- grDevices::colorRampPalette(c(sign_colours[["negative"]], "white", sign_colours[["positive"]]))(101L)
+  colours <- signed_colours(101L)
   margin <- if (labels) min(8, 1 + 0.55 * max(nchar(colnames(m)))) else 1
   old <- graphics::par(mar = c(margin, margin, 2, 4))
   on.exit(graphics::par(old))

@@ -242,7 +242,7 @@ plot.granary_sbn <- function(x, ...) {
   p <- length(x$variables)
   old <- do.call(graphics::par, c(list(mar = c(5, 5, 3, 4)), if (length(nets) > 1L) list(mfrow = c(1L, length(nets)))))
   on.exit(graphics::par(old))
-  colours <- grDevices::colorRampPalette(c(sign_colours[["negative"]], "white", sign_colours[["positive"]]))(51L)
+  colours <- signed_colours(51L)
   for (k in seq_along(nets)) {
     w <- nets[[k]]$weights[nets[[k]]$order, nets[[k]]$order, drop = FALSE]
     top <- max(abs(w), 1e-12)

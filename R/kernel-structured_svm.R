@@ -254,7 +254,7 @@ plot_structured_weights <- function(x, ...) {
   room <- function(labels) if (is.null(labels)) 0 else 2 + 0.5 * min(max(nchar(labels)), 20L)
   old <- graphics::par(mar = pmax(graphics::par("mar"), c(room(shown(colnames(m))), room(shown(rownames(m))), 2, 3.1)))
   on.exit(graphics::par(old))
-  colours <- grDevices::colorRampPalette(c(sign_colours[["negative"]], "white", sign_colours[["positive"]]))(101L)
+  colours <- signed_colours(101L)
   graphics::image(seq_len(ncol(m)), seq_len(nrow(m)), t(m[rev(seq_len(nrow(m))), , drop = FALSE]), zlim = c(-largest, largest), axes = FALSE,
                   col = colours, xlab = "", ylab = "", ...)
   draw_key(c(-largest, largest), colours)

@@ -393,7 +393,7 @@ draw_boundary <- function(x, at1, at2, decision, columns, user) {
   }
   z <- matrix(decision[, 1L], size)
   reach <- max(abs(z), 1e-300)
-  draw(graphics::image, at1, at2, z, col = grDevices::hcl.colors(65L, "Blue-Red 3", rev = TRUE, alpha = 0.5), zlim = c(-reach, reach),
+  draw(graphics::image, at1, at2, z, col = grDevices::adjustcolor(signed_colours(65L), 0.5), zlim = c(-reach, reach),
        xlab = name[1L], ylab = name[2L], user = user)
   levels <- if (x$type == "one_class") 0 else c(-1, 0, 1)
   seen <- levels[levels > min(z) & levels < max(z)]

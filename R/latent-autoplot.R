@@ -61,7 +61,8 @@ autoplot.granary_dp_concentration <- function(object, ...) {  # nolint: object_n
   check_installed("ggplot2", "autoplot()")
   refuse_dots(...)
   draws <- data.frame(theta = object$draws[seq_len(min(length(object$draws), 200L))])
-  gg_canvas(object$density, ggplot2::aes(x = .data$theta)) + ggplot2::geom_line(ggplot2::aes(y = .data$density), colour = "#0072B2", linewidth = 1) +
+  gg_canvas(object$density, ggplot2::aes(x = .data$theta)) +
+    ggplot2::geom_line(ggplot2::aes(y = .data$density), colour = "#0072B2", linewidth = 1) +
     ggplot2::geom_rug(data = draws, alpha = 0.3) + ggplot2::labs(x = "concentration", y = "posterior density")
 }
 
@@ -70,9 +71,11 @@ autoplot.granary_dp_mixture_compare <- function(object, ...) {  # nolint: object
   check_installed("ggplot2", "autoplot()")
   refuse_dots(...)
   m <- compare_matrix(object)
-  cells <- data.frame(number = factor(rep(colnames(m$values), each = nrow(m$values)), colnames(m$values)), probability = as.vector(m$values),
-                      panel = paste0(m$key$prior, ": ", m$key$what), n = factor(m$key$n, object$n))
-  gg_canvas(cells, ggplot2::aes(x = .data$number, y = .data$probability, fill = .data$n)) + ggplot2::geom_col(position = "dodge") +
+  cells <- data.frame(number = factor(rep(colnames(m$values), each = nrow(m$values)), colnames(m$values)),
+                      probability = as.vector(m$values), panel = paste0(m$key$prior, ": ", m$key$what),
+                      n = factor(m$key$n, object$n))
+  gg_canvas(cells, ggplot2::aes(x = .data$number, y = .data$probability, fill = .data$n)) +
+    ggplot2::geom_col(position = "dodge") +
     ggplot2::facet_wrap(~panel) +
     ggplot2::scale_fill_manual(values = grDevices::hcl.colors(length(object$n) + 1L, "Blues 3", rev = TRUE)[-1L],
                                guide = if (length(object$n) > 1L) "legend" else "none") +
@@ -84,10 +87,12 @@ autoplot.granary_partition_curve <- function(object, ...) {  # nolint: object_na
   check_installed("ggplot2", "autoplot()")
   refuse_dots(...)
   table <- rbind(data.frame(n = object$n, clusters = object$expected, half = 2 * object$sd, of = "Dirichlet process"),
-                 data.frame(n = object$n, clusters = object$observed, half = 2 * object$observed_sd, of = "rows at hand"))
+                 data.frame(n = object$n, clusters = object$observed, half = 2 * object$observed_sd,
+                            of = "rows at hand"))
   table$half[!is.finite(table$half)] <- 0
   gg_canvas(table, ggplot2::aes(x = .data$n, y = .data$clusters, colour = .data$of, fill = .data$of)) +
-    ggplot2::geom_ribbon(ggplot2::aes(ymin = pmax(.data$clusters - .data$half, 0), ymax = .data$clusters + .data$half), alpha = 0.2, colour = NA) +
+    ggplot2::geom_ribbon(ggplot2::aes(ymin = pmax(.data$clusters - .data$half, 0), ymax = .data$clusters + .data$half),
+                         alpha = 0.2, colour = NA) +
     ggplot2::geom_line(linewidth = 1) + ggplot2::expand_limits(y = 0) +
     ggplot2::scale_colour_manual(values = c("#0072B2", "#D55E00"), aesthetics = c("colour", "fill")) +
     ggplot2::labs(x = "rows", y = "clusters", colour = NULL, fill = NULL, caption = "bands of two standard deviations")
@@ -98,6 +103,7 @@ autoplot.granary_partition_prior <- function(object, ...) {  # nolint: object_na
   check_installed("ggplot2", "autoplot()")
   refuse_dots(...)
   shown <- object$count[object$count$probability > 1e-4, ]
-  gg_canvas(shown, ggplot2::aes(x = .data$clusters, y = .data$probability)) + ggplot2::geom_col(fill = "#0072B2", width = 0.5) +
+  gg_canvas(shown, ggplot2::aes(x = .data$clusters, y = .data$probability)) +
+    ggplot2::geom_col(fill = "#0072B2", width = 0.5) +
     ggplot2::labs(x = "number of clusters", y = "prior probability", title = object$prior$words)
 }

@@ -135,7 +135,7 @@ plot.granary_information <- function(x, ...) {
   top <- max(abs(parts$cells), 1e-12)
   old <- graphics::par(mar = c(5.1, 6.1, 2.1, 1.1))
   on.exit(graphics::par(old))
-  colors <- grDevices::colorRampPalette(c(sign_colours[["negative"]], "white", sign_colours[["positive"]]))(101L)
+  colors <- signed_colours(101L)
   draw(graphics::image, seq_along(parts$columns), seq_along(parts$rows), t(parts$cells), zlim = c(-top, top), col = colors, xlab = "", ylab = "", axes = FALSE,
        main = sprintf("what each cell adds (%s)", x$unit), user = list(...))
   graphics::axis(1L, seq_along(parts$columns), parts$columns, las = 2L, tick = FALSE, cex.axis = 0.8)

@@ -64,7 +64,7 @@
 #' curve(test_function("forrester")(x), add = TRUE, lty = 2)
 #'
 #' runs <- data.frame(x = cheap, y = test_function("forrester")(cheap, "cheap"))
-#' cokriging(y ~ x, runs, data.frame(x = dear, y = test_function("forrester")(dear)), kernel = "se", n_starts = 1)
+#' cokriging(y ~ x, runs, data.frame(x = dear, y = test_function("forrester")(dear)), kernel = "se", n_starts = 3)
 cokriging <- function(x_cheap, ...) {
   UseMethod("cokriging", formula_or_first(x_cheap, ...))
 }

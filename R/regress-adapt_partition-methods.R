@@ -288,7 +288,7 @@ plot.granary_adapt_partition <- function(x, type = NULL, points = 2000, ...) {
     graphics::segments(ends$to[inner], ends$right[inner], ends$to[inner], ends$left[inner + 1L], lwd = 1, col = sign_colours[["positive"]])
     return(invisible())
   }
-  shades <- grDevices::hcl.colors(64L, "Blue-Red 2", rev = TRUE)  # large means blue, as everywhere
+  shades <- signed_colours(64L)  # large means blue
   span <- range(x$cells$mean)
   shade <- if (diff(span) > 0) 1 + floor(63.999 * (x$cells$mean - span[1L]) / diff(span)) else rep(32, nrow(x$cells))
   draw(graphics::plot, NA, xlim = x$box[, 1L], ylim = x$box[, 2L], xlab = x$names[1L], ylab = x$names[2L], las = 1, xaxs = "i", yaxs = "i",

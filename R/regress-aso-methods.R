@@ -122,7 +122,7 @@ plot.granary_aso <- function(x, type = c("scree", "theta"), ...) {
     theta <- aso_thetas(x)[[which.max(x$h)]]
     if (nrow(theta) == 0L) abort_input("There is no shared structure to draw: `h` is 0.", "x")
     largest <- max(abs(theta))
-    colours <- grDevices::colorRampPalette(c(sign_colours[["negative"]], "white", sign_colours[["positive"]]))(41L)
+    colours <- signed_colours(41L)
     graphics::image(seq_len(ncol(theta)), seq_len(nrow(theta)), t(theta), zlim = c(-largest, largest), xlab = "feature", ylab = "row of Theta",
                     yaxt = "n", col = colours, ...)
     graphics::axis(2L, seq_len(nrow(theta)), las = 1L)

@@ -137,7 +137,7 @@ split_tasks <- function(design, task, data) {
 #' @rdname aso
 #' @export
 aso.default <- function(x, y = NULL, h = 5, lambda = 1e-4, loss = c("huber", "squared", "logistic", "hinge2"), groups = NULL, positive = FALSE,
-                        n_iter = 20, variant = c("joint", "fixed_v"), intercept = TRUE, normalize = FALSE, structure = NULL, masked = NULL, tol = 1e-6,
+                        n_iter = 100, variant = c("joint", "fixed_v"), intercept = TRUE, normalize = FALSE, structure = NULL, masked = NULL, tol = 1e-6,
                         max_iter = 500, threads = NULL, ...) {
   call <- generic_call(match.call(), "aso")
   refuse_dots(...)

@@ -6,6 +6,7 @@ draw <- function(fun, ..., user) {
 }
 
 sign_colours <- c(negative = "#b2182b", positive = "#2166ac")
+signed_colours <- function(n) grDevices::colorRampPalette(c(sign_colours[["negative"]], "white", sign_colours[["positive"]]))(n)
 
 # Where every autoplot() begins: one theme for all.
 gg_canvas <- function(...) ggplot2::ggplot(...) + ggplot2::theme_minimal()

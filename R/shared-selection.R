@@ -148,7 +148,12 @@ glance.granary_selection <- function(x, ...) {
 plot.granary_selection <- function(x, ...) {
   table <- selection_points(x)
   if (!is.numeric(table$at)) {
-    draw(graphics::dotchart, table$estimate, labels = as.character(table$at), xlab = x$measure, pch = 19, user = list(...))
+    draw(graphics::dotchart, rev(table$estimate), labels = rev(as.character(table$at)), xlab = x$measure, pch = 19,
+         xlim = range(table$low, table$high, na.rm = TRUE), user = list(...))
+    places <- rev(seq_len(nrow(table)))
+    graphics::segments(table$low, places, table$high, places, col = "grey60")
+    chosen <- which(table$at == x$table[[x$axis]][x$selected])
+    graphics::points(table$estimate[chosen], places[chosen], cex = 2)
     return(invisible())
   }
   spread <- range(table$low, table$high, na.rm = TRUE)
@@ -182,7 +187,10 @@ autoplot.granary_selection <- function(object, ...) {  # nolint: object_name_lin
   picture <- gg_canvas(table, ggplot2::aes(x = .data$at, y = .data$estimate)) +
     ggplot2::geom_linerange(ggplot2::aes(ymin = .data$low, ymax = .data$high), colour = "grey60") +
     ggplot2::geom_point(colour = sign_colours[["negative"]]) + ggplot2::labs(x = object$axis, y = object$measure)
-  if (!is.numeric(table$at)) return(picture)
+  if (!is.numeric(table$at)) {  # names have room beside the axis, the first on top
+    return(picture + ggplot2::geom_point(data = table[table$at == chosen, ], size = 4, shape = 21) +
+             ggplot2::scale_x_discrete(limits = rev(unique(as.character(table$at)))) + ggplot2::coord_flip())
+  }
   picture <- picture + ggplot2::geom_vline(xintercept = chosen, linetype = 3)
   if (selection_log(table$at)) picture + ggplot2::scale_x_continuous(trans = "log10") else picture
 }

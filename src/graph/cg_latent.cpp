@@ -5,17 +5,19 @@
 
 #include "core/base/errors.h"
 #include "core/cluster/kmeans.h"
+#include "core/optim/assignment.h"
 #include "core/random/rng.h"
 
 namespace granary::graph {
 
 namespace {
 
-bool never_seen(ConstMatrixRef rows, int v) {
-  for (Index r = 0; r < rows.rows(); ++r) {
-    if (!std::isnan(rows(r, v))) return false;
-  }
-  return true;
+// Most rows have no state, and some state has next to none.
+bool seldom_seen(const CgNetwork& network, ConstMatrixRef rows, int v) {
+  VectorXi seen = VectorXi::Zero(network.levels(v));
+  for (Index r = 0; r < rows.rows(); ++r)
+    if (!std::isnan(rows(r, v))) ++seen[static_cast<int>(rows(r, v))];
+  return 2 * static_cast<Index>(seen.sum()) < rows.rows() && seen.minCoeff() < 3;
 }
 
 // Columns of numbers for what was observed, each with mean zero and about unit variance in all.
@@ -49,12 +51,15 @@ MatrixXd fill_latent(const CgNetwork& network, ConstMatrixRef rows, Monitor& mon
   std::vector<bool> latent(network.nodes(), false);
   bool any = false;
   for (int v = 0; v < network.nodes(); ++v) {
-    latent[v] = network.discrete(v) && never_seen(rows, v);
+    latent[v] = network.discrete(v) && network.levels(v) > 1 && seldom_seen(network, rows, v);
     any = any || latent[v];
   }
   if (!any) return filled;
   const MatrixXd x = features(network, rows, latent);
-  if (x.cols() == 0) throw InputError("no column has an observed value, so nothing can be learned.");
+  if (x.cols() == 0) {
+    if (rows.array().isNaN().all()) throw InputError("no column has an observed value, so nothing can be learned.");
+    return filled;
+  }
   for (int v = 0; v < network.nodes(); ++v) {
     if (!latent[v]) continue;
     KMeansOptions options;
@@ -62,7 +67,12 @@ MatrixXd fill_latent(const CgNetwork& network, ConstMatrixRef rows, Monitor& mon
     options.n_starts = 10;
     Rng rng(static_cast<std::uint64_t>(v) + 1);  // a start, not a draw: the same for the same data
     const KMeansResult split = kmeans(x, options, rng, monitor);
-    filled.col(v) = split.cluster.cast<double>();
+    MatrixXd agree = MatrixXd::Zero(options.k, options.k);  // part against state
+    for (Index r = 0; r < rows.rows(); ++r)
+      if (!std::isnan(rows(r, v))) agree(split.cluster[r], static_cast<Index>(rows(r, v))) += 1;
+    const VectorXi state = assign_rows_most(agree, monitor).column;
+    for (Index r = 0; r < rows.rows(); ++r)
+      if (std::isnan(rows(r, v))) filled(r, v) = state[split.cluster[r]];
   }
   return filled;
 }

@@ -35,7 +35,7 @@ struct AsoOptions {
   std::vector<Index> h;  // per group; cut to min(p_t, number of tasks)
   AsoVariant variant = AsoVariant::joint;
   bool positive = false;  // only positive weights enter the decomposition, the others are shrunk to zero; implies fixed_v
-  int n_iter = 20;
+  int n_iter = 100;
   double tol = 1e-6;  // on the relative change of the objective
   int threads = 1;
 };

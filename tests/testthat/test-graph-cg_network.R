@@ -391,6 +391,14 @@ test_that("a class that was never seen is a latent class", {
   # one indicator at a time, and the likelihood of two classes is at least that of one
   only <- cg_fit("class -> w", d, na = "em")
   expect_gte(only$loglik, cg_fit("w", d)$loglik - 1e-8)
+  # a few labels name the classes, also where one class has none
+  for (known in list(1, c(1:4), which(z == 2)[1], c(which(z == 1)[1:2], which(z == 2)[1:2]))) {
+    d$class <- factor(NA, levels = c("a", "b"))[rep(1, 300)]
+    d$class[known] <- c("a", "b")[z[known]]
+    some <- cg_fit("class -> u; class -> v; class -> w", d, na = "em")
+    expect_true(some$convergence$converged)
+    expect_gt(mean((predict(some, d[c("u", "v", "w")], target = "class") == "a") == (z == 1)), 0.99)
+  }
   d$class <- NA_real_
   expect_error(cg_fit("class -> u", d, na = "em"), "no observed value", class = "granary_error_input")
 })

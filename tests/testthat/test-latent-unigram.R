@@ -236,3 +236,18 @@ test_that("words seen that get no probability are announced, and what is not kno
   expect_output(print(free), "not known without the size of the vocabulary")
   expect_identical(good_turing(names, k = 10, method = "good_turing")$table$mass, NA_real_)
 })
+
+test_that("candidates with names are drawn one below the other, the chosen one marked", {
+  skip_if_not_installed("ggplot2")
+  set.seed(1)
+  choice <- unigram_select(sim_unigram(500, vocabulary = 800)$counts)
+  built <- ggplot2::ggplot_build(ggplot2::autoplot(choice))
+  expect_s3_class(built$plot$coordinates, "CoordFlip")
+  limits <- built$layout$panel_scales_x[[1L]]$get_limits()
+  expect_identical(limits, rev(choice$table$candidate[is.finite(choice$table$estimate)]))
+  marked <- built$data[[3L]]
+  expect_identical(limits[marked$x], choice$table$candidate[choice$selected])
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  expect_silent(plot(choice))
+})

@@ -22,7 +22,8 @@ using Objective = std::function<double(const VectorXd& x, VectorXd& gradient)>; 
 struct LbfgsOptions {
   int memory = 10;
   double tol = 1e-6;         // on the largest entry of the (projected) gradient, relative to the largest one met
-  double value_tol = 1e-14;  // also stop when f changes relatively by less than this five times in a row
+  // Also stop when f changes relatively by less than this five times in a row; converged if a step promises no more (1e-8 of f).
+  double value_tol = 1e-14;
   int max_iter = 1000;
   int max_evaluations_per_line = 60;
 };
@@ -32,7 +33,9 @@ struct LbfgsResult {
   double value = 0;   // f(x), for lbfgs_l1 with the penalty
   VectorXd gradient;  // of f at x
   int evaluations = 0;
-  Convergence convergence;  // residual = the largest entry of the (projected) gradient relative to the first one
+  // residual: the largest entry of the (projected) gradient relative to the largest one met, or where f no longer changes the
+  // share of f that a step promises, if that is less.
+  Convergence convergence;
 };
 
 LbfgsResult lbfgs(const Objective& f, ConstVectorRef start, const LbfgsOptions& options, Monitor& monitor);
