@@ -5,7 +5,7 @@
 #' cases the next round looks at. Views may be matrices, or sequences of different lengths, for which the weak
 #' classifier is a Gaussian hidden Markov model per class.
 #'
-#' @details In every round each view draws `candidates` random sets of columns, the share `share` of all,, fits a weak
+#' @details In every round each view draws `candidates` random sets of columns, the share `share` of all, fits a weak
 #'   classifier to each with the weights of the cases, and keeps that with the smallest weighted error
 #'   \eqn{\epsilon}{e}. It votes with \eqn{\alpha = \log((1 - \epsilon) / \epsilon)}{alpha = log((1 - e) / e)}, and
 #'   `vote = "samme"` adds \eqn{\log(C - 1)}{log(C - 1)} for \eqn{C} classes. The answers \eqn{h_v} of all views then

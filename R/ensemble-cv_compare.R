@@ -145,7 +145,8 @@ print.granary_cv_compare <- function(x, ...) {
   chances <- c(row$below, row$inside, row$above)
   if (!anyNA(chances)) {
     better <- sprintf("%s better %.3f", x$labels, chances[c(1L, 3L)])
-    cli::cat_line("Posterior: ", better[1L], if (x$rope > 0) sprintf(", no matter %.3f", chances[2L]), ", ", better[2L])
+    equal <- if (x$rope > 0 || chances[2L] > 0) sprintf(", no matter %.3f", chances[2L])
+    cli::cat_line("Posterior: ", better[1L], equal, ", ", better[2L])
   }
   invisible(x)
 }

@@ -126,9 +126,11 @@ check_f_words <- function(given, options, p0) {
 decide_p <- function(p, options, average, call) {
   if (is.null(dim(p))) {
     p <- check_vector(p, lower = 0, upper = 1)
+    check_one_right(options, sum(p))
     return(new_f_decision(core_f_marginals(unname(p), options, progress_bar("decision")), names(p), p, options, call))
   }
   p <- check_probabilities(p, "p")
+  check_one_right(options, if (average == "micro") sum(p) else if (average == "macro") colSums(p) else rowSums(p))
   if (average == "micro") {
     found <- core_f_marginals(as.vector(p), options, progress_bar("decision"))
     found$labels <- matrix(found$labels, nrow(p), dimnames = dimnames(p))
@@ -138,6 +140,16 @@ decide_p <- function(p, options, average, call) {
   if (average == "macro") found$labels <- t(found$labels)
   dimnames(found$labels) <- dimnames(p)
   new_f_decision(found, NULL, p, options, call, average)
+}
+
+# method = "categorical": exactly one label is right, so the probabilities of a decision sum to one.
+check_one_right <- function(options, total) {
+  if (options$method != "categorical") return(invisible())
+  bad <- which(abs(total - 1) > 1e-6)
+  if (length(bad) > 0L) {
+    abort_input(sprintf("method = \"categorical\" takes probabilities that sum to 1, since exactly one label is right, not to %s%s.",
+                        format(total[bad[1L]], digits = 6L), if (length(total) > 1L) sprintf(" (decision %d)", bad[1L]) else ""), "p")
+  }
 }
 
 check_probabilities <- function(p, arg) {

@@ -181,11 +181,15 @@ print.granary_level_groups <- function(x, ...) {
   if (single) {
     one <- x$factors[[1L]]
     cli::cat_line(length(one$group), " levels in ", counted(length(one$groups), "group", "groups"),
-                  sprintf("; gain %.3f, cost %.3f against %.3f for one group", one$gain, one$cost, one$null_cost))
+                  sprintf("; gain %.3f, MODL cost %.3f against %.3f for one group", one$gain, one$cost, one$null_cost))
     if (x$method %in% c("modl", "bic")) {
-      cli::cat_line(
-        if (one$exact) "No grouping has a smaller cost" else sprintf(
-          "Heuristic: no grouping costs less than %.3f (gap %.3g)", one$lower, one$convergence$gap))
+      word <- if (x$method == "bic") "BIC" else "cost"
+      if (x$method == "bic") cli::cat_line(sprintf("BIC %.3f", one$criterion))
+      cli::cat_line(if (one$exact) {
+        sprintf("No grouping has a smaller %s", word)
+      } else {
+        sprintf("Heuristic: no grouping has a %s below %.3f (gap %.3g)", word, one$lower, one$convergence$gap)
+      })
     }
     shown <- utils::head(order(-rowSums(one$table)), 12L)
     share <- round(100 * one$table[shown, , drop = FALSE] / rowSums(one$table)[shown])

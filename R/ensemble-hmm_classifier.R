@@ -16,8 +16,8 @@
 #' converged.
 #'
 #' @section Which method when: For sequences of numbers of different lengths whose course tells the classes apart;
-#'   [co_boost()] where there are several views or many columns that say nothing; [svm()] with [k_spectrum()] or the
-#'   other string kernels for sequences of symbols. With one row per case: [lasso()], [forest()], [svm()].
+#'   [co_boost()] where there are several views or many columns that say nothing; [svm()] with [k_string()] for
+#'   sequences of symbols. With one row per case: [lasso()], [forest()], [svm()].
 #'
 #' @inheritParams hmm_fit
 #' @param x A list of sequences (matrices with one row per time, or vectors), or rows of all sequences with `id`.

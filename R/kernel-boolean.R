@@ -11,9 +11,11 @@
 #' all, and \eqn{g} the `damping`:
 #'
 #' * `"monotone"`: conjunctions of attributes, \eqn{k(x, z) = \sum_{i=1}^k g^i {s \choose i}}{k(x, z) = sum_i g^i
-#' choose(s, i), i = 1 .. k}. * `"signed"`: conjunctions of attributes and their negations, \eqn{\sum_i g^i {e
-#' \choose i}}{sum_i g^i choose(e, i)}. * `"parity"`: products of attributes coded -1 and 1, \eqn{\sum_{i=0}^k g^i
-#' P_i(n - e; n)}{sum_i g^i P_i(n - e; n)} with Krawtchouk polynomials \eqn{P_i}{P_i}: interactions as in the
+#'   choose(s, i), i = 1 .. k}.
+#' * `"signed"`: conjunctions of attributes and their negations,
+#'   \eqn{\sum_i g^i {e \choose i}}{sum_i g^i choose(e, i)}.
+#' * `"parity"`: products of attributes coded -1 and 1,
+#'   \eqn{\sum_{i=0}^k g^i P_i(n - e; n)}{sum_i g^i P_i(n - e; n)} with Krawtchouk polynomials \eqn{P_i}{P_i}: interactions as in the
 #' analysis of variance.
 #'
 #' `k = Inf` takes all lengths: \eqn{(1 + g)^s - 1}. `exact` takes length `k` alone, and `empty` adds the conjunction
