@@ -45,15 +45,15 @@
 #' @export
 #' @examples
 #' # four measurements of cars that nearly give all eleven
-#' cars <- scale(as.matrix(mtcars))
-#' chosen <- column_select(cars, k = 3, c = 4, method = "qr")
+#' motor <- scale(as.matrix(mtcars))
+#' chosen <- column_select(motor, k = 3, c = 4, method = "qr")
 #' chosen
-#' predict(chosen, cars[1:2, ])
-#' leverage_scores(cars, k = 3)
-#' v <- svd(cars)$v[, 1:3]
+#' predict(chosen, motor[1:2, ])
+#' leverage_scores(motor, k = 3)
+#' v <- svd(motor)$v[, 1:3]
 #' dual_set(rep(1, 11), v, r = 6)$weights
 #' set.seed(1)
-#' plot(cur_frequency(cars, k = 3, c = 5, n_rep = 20))
+#' plot(cur_frequency(motor, k = 3, c = 5, n_rep = 20))
 column_select <- function(x, k, c = 4 * k,
                           method = c("fast", "dual_set", "subspace", "subspace_expected", "leverage_top", "qr",
                                      "uniform", "norm2", "adaptive", "given"),

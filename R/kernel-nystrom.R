@@ -78,16 +78,17 @@
 #' @export
 #' @examples
 #' set.seed(1)
-#' x <- as.matrix(quakes[, 1:3])
-#' fit <- nystrom(scale(x), c = 60, sampling = "adaptive")
+#' some <- quakes[1:300, ]
+#' x <- scale(as.matrix(some[, 1:3]))
+#' fit <- nystrom(x, c = 40, sampling = "adaptive")
 #' fit
 #' summary(fit)
 #' plot(fit)
 #' assess(fit)
-#' predict(fit, scale(x)[1:2, ])[, 1:4]
+#' predict(fit, x[1:2, ])[, 1:4]
 #' # a support vector machine on the features
-#' machine <- svm(fit, quakes$mag > 4.7)
-#' mean(predict(machine) == (quakes$mag > 4.7))
+#' machine <- svm(fit, some$mag > 4.7)
+#' mean(predict(machine) == (some$mag > 4.7))
 nystrom <- function(x, kernel = "rbf", c = 100, k = NULL,
                     sampling = c("uniform", "uniform_wr", "trace", "diag2", "column", "inverse", "leverage", "adaptive",
                                  "greedy", "kmeans"),
