@@ -66,7 +66,7 @@
 #' @export
 #' @examples
 #' set.seed(1)
-#' fit <- dp_mixture(faithful$eruptions, prior = prior_mfm(), n_draws = 500, burn_in = 300)
+#' fit <- dp_mixture(faithful$eruptions, prior = prior_mfm(), n_draws = 2000, burn_in = 500)
 #' fit
 #' summary(fit)
 #' predict(fit, c(2, 4.5), type = "prob")
