@@ -45,7 +45,7 @@
 #' @param burn_in Sweeps left out at the beginning of each chain.
 #' @param thin Every how many sweeps a draw is kept.
 #' @param chains Number of chains; they run on threads of their own.
-#' @param split_merge Split-merge proposals per sweep, on average (not for `"richardson_green"`), and five times as many during `burn_in`: 0.1 is
+#' @param split_merge Split-merge proposals per sweep, on average (not for `"richardson_green"`), and ten times as many during `burn_in`: 0.1 is
 #'   one after every tenth sweep. One costs as much as several scans of the rows it touches; raise it where R-hat shows that chains stick.
 #' @param start Where chains start: a draw from the `"prior"`, all rows in `"one"` cluster, or each `"alone"`.
 #' @param loss Loss of the partition that is returned: `"vi"` or `"binder"`.
@@ -66,7 +66,7 @@
 #' @export
 #' @examples
 #' set.seed(1)
-#' fit <- dp_mixture(faithful$eruptions, prior = prior_mfm(), n_draws = 500, burn_in = 300)
+#' fit <- dp_mixture(faithful$eruptions, prior = prior_mfm(), n_draws = 2000, burn_in = 500)
 #' fit
 #' summary(fit)
 #' predict(fit, c(2, 4.5), type = "prob")

@@ -77,7 +77,7 @@ dp_mixture_bounds <- function(what = c("count", "exact", "growth"), x = NULL, fa
 #' @examples
 #' set.seed(1)
 #' x <- sim_dp_mixture(120, type = "three_normals")$x
-#' compare <- dp_mixture_compare(x, n = c(30, 120), n_draws = 300, burn_in = 300)
+#' compare <- dp_mixture_compare(x, n = c(30, 120), n_draws = 1000, burn_in = 500)
 #' compare
 #' plot(compare)
 dp_mixture_compare <- function(x, priors = list(dp = prior_dp(1), py = prior_py(0.25, 1), mfm = prior_mfm()), family = "auto", n = NULL, ...) {

@@ -129,7 +129,7 @@ void CollapsedChain::gibbs_scan(Rng& rng, Monitor& monitor) {
 void CollapsedChain::sweep(Rng& rng, Monitor& monitor) {
   gibbs_scan(rng, monitor);
   // A start is left by leaps, so more of them are tried while warming up.
-  for (due_ += options_.split_merge * (sweeps_ < options_.burn_in ? 5 : 1); due_ >= 1 && label_.size() > 1; due_ -= 1) {
+  for (due_ += options_.split_merge * (sweeps_ < options_.burn_in ? 10 : 1); due_ >= 1 && label_.size() > 1; due_ -= 1) {
     proposed_ += 1;
     taken_ += split_merge(rng);
   }

@@ -27,7 +27,7 @@ inline Names<ChainStart> names(ChainStart) {
 struct ChainOptions {
   int n_draws = 5000, burn_in = 2000, thin = 1;
   int chains = 2;
-  double split_merge = 0.1;  // proposals per sweep, on average; five times as many while warming up
+  double split_merge = 0.1;  // proposals per sweep, on average; ten times as many while warming up
   int launch = 3;       // restricted scans before a proposal
   ChainStart start = ChainStart::prior;
   int auxiliary = 3;    // draws of Algorithm 8
