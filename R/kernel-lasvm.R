@@ -194,6 +194,7 @@ lasvm_warn_long <- function(call, x, rows, frame) {
 
 # What the user should know, once each; as svm_notes().
 lasvm_notes <- function(fit) {
+  if (length(fit$state) == 0L) return(invisible())
   shown <- fit$levels[fit$state$seeded > 0L]
   if (fit$n_sv == 0L && length(shown) == 1L) {
     warn_input(sprintf("Of the %d labels that were used all are \"%s\": there is nothing to tell apart, and every prediction is of that class.\n%s",
@@ -451,6 +452,12 @@ lasvm_finished <- function(fit) {
 # What the user sees, from the state.
 lasvm_refresh <- function(fit) {
   state <- fit$state
+  if (length(state) == 0L) {  # no row has come yet
+    nothing <- list(sv_index = numeric(), coefficients = numeric(), b = 0, delta = 0, objective = 0, n_sv = 0L, n_bounded = 0L, n_kernel = 0,
+                    cache_hit_rate = 0, labels_used = numeric(), finished = FALSE, stopped_early = FALSE)
+    fit[names(nothing)] <- nothing
+    return(fit)
+  }
   alpha <- state$alpha
   has <- rowSums(alpha != 0) > 0
   bound <- lasvm_cost(fit)[state$label]

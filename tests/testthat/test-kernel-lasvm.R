@@ -428,3 +428,26 @@ test_that("converged is withheld unless all rows whose label was used are within
   kept <- lasvm(x, y, cost = 100, retrain = TRUE)
   expect_true(kept$convergence$converged)
 })
+
+test_that("a source without rows gives a machine that has learnt nothing, says so, and learns later", {
+  skip_if_not_installed("RSQLite")
+  base <- DBI::dbConnect(RSQLite::SQLite())
+  on.exit(DBI::dbDisconnect(base))
+  DBI::dbWriteTable(base, "t", data.frame(a = numeric(), b = numeric(), y = character()))
+  set.seed(4)
+  x <- cbind(a = rnorm(60), b = rnorm(60))
+  y <- factor(ifelse(x[, 1] > 0, "u", "v"))
+  for (learner in list(lasvm, budget_perceptron, kernel_perceptron, perceptron, winnow, weighted_majority, online_naive_bayes)) {
+    result <- DBI::dbSendQuery(base, "select * from t")
+    expect_warning(fit <- learner(data_chunks(result, "y"), levels = c("u", "v")), "no rows", class = "granary_warning_input")
+    DBI::dbClearResult(result)
+    expect_output(print(fit), "u, v")
+    expect_output(print(summary(fit)), "u, v")
+    answer <- tryCatch(predict(fit, x), granary_error = function(e) y)  # the default, or a sentence
+    expect_length(answer, 60L)
+  }
+  empty <- suppressWarnings(lasvm(function() NULL, levels = c("u", "v")))
+  expect_identical(empty$n_sv, 0L)
+  later <- update(empty, x, y, finish = TRUE)
+  expect_gt(mean(predict(later, x) == y), 0.9)
+})
