@@ -15,8 +15,8 @@
 #' * `"signed"`: conjunctions of attributes and their negations,
 #'   \eqn{\sum_i g^i {e \choose i}}{sum_i g^i choose(e, i)}.
 #' * `"parity"`: products of attributes coded -1 and 1,
-#'   \eqn{\sum_{i=0}^k g^i P_i(n - e; n)}{sum_i g^i P_i(n - e; n)} with Krawtchouk polynomials \eqn{P_i}{P_i}: interactions as in the
-#' analysis of variance.
+#'   \eqn{\sum_{i=0}^k g^i P_i(n - e; n)}{sum_i g^i P_i(n - e; n)} with Krawtchouk polynomials
+#'   \eqn{P_i}{P_i}: interactions as in the analysis of variance.
 #'
 #' `k = Inf` takes all lengths: \eqn{(1 + g)^s - 1}. `exact` takes length `k` alone, and `empty` adds the conjunction
 #' of nothing, a constant (parities have it anyway). A damping below one makes long conjunctions cheap to do without;
