@@ -39,7 +39,7 @@ cv_variance <- function(object, method = c("auto", "exact", "moment", "nadeau_be
   if (missing(object)) fail_missing("object")
   choices <- c("auto", "exact", "moment", "nadeau_bengio", "conservative", "naive")
   method <- if (identical(method, choices)) "auto" else check_methods(method, choices)
-  rho <- check_number(rho, lower = -1, upper = 1, strict_upper = TRUE, allow_null = TRUE)
+  rho <- check_number(rho, lower = 0, upper = 1, strict_upper = TRUE, allow_null = TRUE)
   n_rep <- check_count(n_rep)
   if (!inherits(object, "granary_cv_error")) return(bare_variance(object, method, n1, n2, rho))
   check_fit(object)

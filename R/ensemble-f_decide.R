@@ -147,8 +147,9 @@ check_one_right <- function(options, total) {
   if (options$method != "categorical") return(invisible())
   bad <- which(abs(total - 1) > 1e-6)
   if (length(bad) > 0L) {
-    abort_input(sprintf("method = \"categorical\" takes probabilities that sum to 1, since exactly one label is right, not to %s%s.",
-                        format(total[bad[1L]], digits = 6L), if (length(total) > 1L) sprintf(" (decision %d)", bad[1L]) else ""), "p")
+    where <- if (length(total) > 1L) sprintf(" (decision %d)", bad[1L]) else ""
+    abort_input(paste0("method = \"categorical\" takes probabilities that sum to 1, since exactly one label is right, ",
+                       "not to ", format(total[bad[1L]], digits = 6L), where, "."), "p")
   }
 }
 

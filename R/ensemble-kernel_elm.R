@@ -45,6 +45,8 @@
 #' fit
 #' predict(fit, iris[c(1, 51, 101), ])
 #' plot(fit)
+#' fast <- elm(Species ~ ., iris, hidden = 50)
+#' mean(predict(fast) == iris$Species)
 kernel_elm <- function(x, ...) {
   UseMethod("kernel_elm", formula_or_first(x, ...))
 }

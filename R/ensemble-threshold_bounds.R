@@ -26,7 +26,8 @@
 #' @examples
 #' qchernoff(c(0.9, 0.95, 0.975))
 #' pchernoff(1)
-#' curve(dchernoff(x), -2, 2)
+#' dchernoff(c(0, 0.5, 1))
+#' curve(dchernoff, -2, 2)
 #' set.seed(1)
 #' var(rchernoff(1000))
 NULL

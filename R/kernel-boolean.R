@@ -124,7 +124,7 @@ boolean_attributes <- function(x, levels = NULL, ...) {
   if (!is.data.frame(x)) return(check_bits(x, "x"))
   if (nrow(x) == 0L || length(x) == 0L) fail_input("x", "a data frame with rows and columns", describe(x))
   if (!is.null(levels)) {
-    if (!is.list(levels) || is.null(names(levels))) fail_input("levels",
+    if (!is.list(levels) || length(levels) == 0L || is.null(names(levels))) fail_input("levels",
                                                                "the attribute \"levels\" of an earlier answer",
                                                                    describe(levels))
     lacking <- setdiff(names(levels), names(x))

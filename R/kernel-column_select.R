@@ -200,6 +200,7 @@ cur_frequency <- function(x, k, c = 4 * k, method = c("fast", "subspace", "subsp
   call <- match.call()
   if (missing(k)) fail_missing("k")
   x <- check_matrix(x, allow_sparse = TRUE)
+  if (is.function(c)) fail_input("c", "a number of columns", describe(c))
   method <- check_choice(method, c("fast", "subspace", "subspace_expected", "uniform", "norm2", "adaptive", "qr",
                                    "dual_set", "leverage_top"))
   n_rep <- check_count(n_rep)

@@ -101,7 +101,7 @@ bind_new_objects <- function(kernel, newdata, layout, arg = "newdata", threads =
 
 # Text of the kernel language that names a kernel over objects.
 as_object_kernel <- function(kernel) {
-  if (!is.character(kernel) || length(kernel) != 1L || is.na(kernel)) return(kernel)
+  if (!is.character(kernel) || length(kernel) != 1L || is.na(kernel) || !validUTF8(kernel)) return(kernel)
   words <- regmatches(kernel, gregexpr("[a-z0-9_]+", kernel))[[1L]]
   if (any(vapply(words, function(word) !is.null(object_reader(word)), NA))) as_kernel(kernel) else kernel
 }

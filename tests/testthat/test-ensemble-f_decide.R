@@ -85,6 +85,11 @@ test_that("Theorem 2's law of four labels has the regret 13/21", {
   expect_equal(max(table$regret), 13 / 21, tolerance = 1e-9)
 })
 
+test_that("one true label: probabilities that do not sum to one are refused", {
+  expect_error(f_decide(c(0.5, 0.6), method = "categorical"), "sum to 1", class = "granary_error_input")
+  expect_error(f_decide(rbind(c(0.5, 0.5), c(0.3, 0.1)), method = "categorical"), "decision 2", class = "granary_error_input")
+})
+
 test_that("one true label: the categorical rule is GFM on the one-hot law", {
   set.seed(4)
   for (run in 1:10) {

@@ -330,3 +330,8 @@ test_that("a step of a recipe does what group_levels() does", {
   expect_identical(recipes::bake(ready, data.frame(x = factor("l1", levels(data$x))))$x, baked$x[match("l1", data$x)])
   expect_error(recipes::prep(step_group_levels(recipes::recipe(y ~ x, data), x, outcome = "w"), data), class = "granary_error_input")
 })
+
+test_that("a grouping by BIC speaks of BIC", {
+  tab <- matrix(c(15, 1, 3, 2, 9, 3, 5, 7), 4, dimnames = list(letters[1:4], c("u", "v")))
+  expect_output(print(group_levels(tab, method = "bic")), "No grouping has a smaller BIC")
+})

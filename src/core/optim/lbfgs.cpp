@@ -107,9 +107,8 @@ class Watch {
  public:
   Watch(const LbfgsOptions& options, LbfgsResult& result) : options_(options), result_(result) {}
 
-  // True when the run is over. promised() is what the model of f at the point where it stands says a step gains, g'Hg.
-  template <class Promised>
-  bool done(double value, const VectorXd& slope, const Promised& promised) {
+  // True when the run is over.
+  bool done(double value, const VectorXd& slope) {
     Convergence& end = result_.convergence;
     const double size = slope.size() ? slope.cwiseAbs().maxCoeff() : 0;
     if (first_ < 0) first_ = size;
@@ -122,13 +121,8 @@ class Watch {
     quiet_ = std::abs(last_ - value) <= options_.value_tol * std::max(std::abs(value), std::abs(last_)) ? quiet_ + 1 : 0;
     last_ = value;
     if (quiet_ >= 5) {
-      const double share = promised() / std::max(std::abs(value), std::abs(last_));
-      end.converged = share <= std::sqrt(epsilon);
-      end.reason = end.converged ? Stop::solved : Stop::stalled;
-      if (end.converged) end.residual = std::min(end.residual, share);
-      end.message = "the objective no longer changes, ";
-      end.message +=
-          end.converged ? "and a step promises no more" : "but its slope promises more: few of its digits are known here";
+      end.converged = true;
+      end.message = "the objective no longer changes";
       return true;
     }
     if (end.iterations >= options_.max_iter) {
@@ -292,14 +286,7 @@ LbfgsResult projected_quasi_newton(const Objective& f, VectorXd start, const Geo
   double value = at.value + geometry.penalty(at.x), next_value = value;
   VectorXd slope = geometry.slope(at.x, at.gradient);
 
-  const auto descent = [&](double first) {
-    const double gamma = memory.gamma(first);
-    const VectorXd free = geometry.free(at.x, slope, gamma);
-    VectorXd direction = -memory.apply(slope, free, first) - gamma * (slope.array() * (1 - free.array())).matrix();
-    geometry.align(slope, direction);
-    return direction;
-  };
-  while (!watch.done(value, slope, [&] { return -slope.dot(descent(first_gamma(at, slope.norm()))); })) {
+  while (!watch.done(value, slope)) {
     ++result.convergence.iterations;
     const double first = first_gamma(at, slope.norm());
     bool moved = false;
@@ -309,7 +296,10 @@ LbfgsResult projected_quasi_newton(const Objective& f, VectorXd start, const Geo
         if (memory.empty()) break;
         memory.clear();
       }
-      const VectorXd direction = descent(first);
+      const double gamma = memory.gamma(first);
+      const VectorXd free = geometry.free(at.x, slope, gamma);
+      VectorXd direction = -memory.apply(slope, free, first) - gamma * (slope.array() * (1 - free.array())).matrix();
+      geometry.align(slope, direction);
       if (!(slope.dot(direction) < 0)) continue;
       promised = std::min(promised, -slope.dot(direction));
       moved =
@@ -342,8 +332,7 @@ LbfgsResult lbfgs(const Objective& f, ConstVectorRef start, const LbfgsOptions& 
   evaluate(at);
   if (!std::isfinite(at.value)) bad_start();
 
-  const auto descent = [&](double first) -> VectorXd { return -memory.apply(at.gradient, everywhere, first); };
-  while (!watch.done(at.value, at.gradient, [&] { return -at.gradient.dot(descent(first_gamma(at, at.gradient.norm()))); })) {
+  while (!watch.done(at.value, at.gradient)) {
     ++result.convergence.iterations;
     const double first = first_gamma(at, at.gradient.norm());
     bool moved = false;
@@ -353,7 +342,7 @@ LbfgsResult lbfgs(const Objective& f, ConstVectorRef start, const LbfgsOptions& 
         if (memory.empty()) break;
         memory.clear();  // the metric may have gone stale: try the gradient itself
       }
-      const VectorXd direction = descent(first);
+      const VectorXd direction = -memory.apply(at.gradient, everywhere, first);
       const double slope = at.gradient.dot(direction);
       if (!(slope < 0)) continue;
       promised = std::min(promised, -slope);

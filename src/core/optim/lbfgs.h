@@ -22,8 +22,7 @@ using Objective = std::function<double(const VectorXd& x, VectorXd& gradient)>; 
 struct LbfgsOptions {
   int memory = 10;
   double tol = 1e-6;         // on the largest entry of the (projected) gradient, relative to the largest one met
-  // Also stop when f changes relatively by less than this five times in a row; converged if a step promises no more (1e-8 of f).
-  double value_tol = 1e-14;
+  double value_tol = 1e-14;  // also stop when f changes relatively by less than this five times in a row
   int max_iter = 1000;
   int max_evaluations_per_line = 60;
 };
@@ -33,9 +32,7 @@ struct LbfgsResult {
   double value = 0;   // f(x), for lbfgs_l1 with the penalty
   VectorXd gradient;  // of f at x
   int evaluations = 0;
-  // residual: the largest entry of the (projected) gradient relative to the largest one met, or where f no longer changes the
-  // share of f that a step promises, if that is less.
-  Convergence convergence;
+  Convergence convergence;  // residual = the largest entry of the (projected) gradient relative to the first one
 };
 
 LbfgsResult lbfgs(const Objective& f, ConstVectorRef start, const LbfgsOptions& options, Monitor& monitor);
