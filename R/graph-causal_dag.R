@@ -196,6 +196,7 @@ dag_input <- function(x, S, n, noise_cov = NULL, missing = "error") {
     x <- check_matrix(x, "x", min_rows = 2L, allow_na = missing != "error")
     check_names_unique(colnames(x), "x")
     names <- variable_names(colnames(x), ncol(x))
+    check_all_columns(ncol(x), 3, "Choose the variables beforehand.")
     S <- if (anyNA(x)) core_incomplete_moments(x, missing) else core_covariance(x) * ((nrow(x) - 1) / nrow(x))
     dimnames(S) <- list(names, names)
     colnames(x) <- names

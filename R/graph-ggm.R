@@ -55,6 +55,7 @@ ggm_input <- function(x, S, n) {
       warn_input(paste("`x` looks like a correlation matrix, but it is taken as data, one observation per row.",
                        "Give it as `S` with the number of rows as `n`."), "x")
     }
+    check_all_columns(ncol(x), 5, "Choose the variables beforehand, such as those that vary most.")
     S <- core_covariance(x)
     dimnames(S) <- rep(list(variable_names(colnames(x), ncol(x))), 2L)
     colnames(x) <- colnames(S)

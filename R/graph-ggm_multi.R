@@ -154,6 +154,7 @@ multi_input <- function(x, groups, S, n) {
   }
   tasks <- multi_match(tasks, "x")
   S <- lapply(tasks, function(m) {
+    check_all_columns(ncol(m), 5, "Choose the variables beforehand, such as those that vary most.")
     s <- core_covariance(m)
     dimnames(s) <- rep(list(colnames(m)), 2L)
     s

@@ -55,6 +55,7 @@ pc_select <- function(x, alpha = c(0.000625, 0.00125, 0.0025, 0.005, 0.01, 0.02,
   alpha <- sort(unique(unname(check_vector(alpha, lower = 0, upper = 1))))
   penalty <- check_choice(penalty, c("edges", "covariance"))
   fits <- lapply(alpha, function(a) pc(x, alpha = a, ...))
+  check_all_columns(ncol(x), 3, "Choose the variables beforehand.")
   S <- core_covariance(x) * (nrow(x) - 1) / nrow(x)
   rows <- lapply(fits, function(fit) score_graph(fit$graph, S, nrow(x), penalty))
   table <- cbind(alpha = alpha, edges = vapply(fits, function(fit) nrow(fit$edges), 0L), do.call(rbind, rows))

@@ -93,6 +93,7 @@ pc <- function(x = NULL, test = NULL, alpha = 0.01, method = c("stable", "origin
   type <- check_choice(type, c("cpdag", "skeleton"))
   colliders <- check_choice(colliders, c("majority", "conservative", "standard"))
   settings <- constraint_settings(alpha, method, colliders, conflicts, m_max, cm_max_size, majority_band)
+  check_all_columns(length(spec$names), 3, "Choose the variables beforehand.")
   constraint_fit(if (type == "cpdag") "pc" else "skeleton", spec, background, settings, thread_count(threads), call)
 }
 

@@ -53,6 +53,9 @@
 output_custom <- function(x, y, psi, loss, argmax = NULL, candidates = NULL, exact = TRUE, ...) {
   refuse_dots(...)
   if (missing(x)) fail_missing("x")
+  if (missing(y)) fail_missing("y")
+  if (missing(psi)) fail_missing("psi")
+  if (missing(loss)) fail_missing("loss")
   call <- match.call()
   x <- check_examples(x, "x")
   y <- check_examples(y, "y")

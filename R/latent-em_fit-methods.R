@@ -180,7 +180,7 @@ em_select <- function(x, k = 1:6, covariance = "full", criterion = c("bic", "aic
   }
   grid <- expand.grid(k = as.integer(k), covariance = unique(covariance), stringsAsFactors = FALSE)
   fits <- resample_lapply(seq_len(nrow(grid)), function(i) {
-    suppressWarnings(do.call(em_fit, c(list(x, grid$k[i], covariance = grid$covariance[i]), extra)), classes = "granary_warning")
+    suppressWarnings(do.call(em_fit, c(list(x, grid$k[i], covariance = grid$covariance[i]), extra), quote = TRUE), classes = "granary_warning")
   }, "numbers of components")
   stopped <- sum(!vapply(fits, function(fit) fit$convergence$converged %in% TRUE, NA))
   if (stopped > 0L) {

@@ -172,6 +172,20 @@ print.granary_ec_factor <- function(x, ...) {
   invisible(x)
 }
 
+#' @export
+summary.granary_ec_factor <- function(object, ...) {
+  refuse_dots(...)
+  count <- table(unclass(object)$kind)
+  seal(structure(list(table = data.frame(kind = names(count), factors = as.vector(count))), class = "summary_granary_ec_factor"))
+}
+
+#' @export
+print.summary_granary_ec_factor <- function(x, ...) {
+  cli::cat_line(counted(sum(x$table$factors), "factor", "factors"), " of an expectation-consistent approximation")
+  print(x$table, row.names = FALSE)
+  invisible(x)
+}
+
 ec_factor_parts <- function(factors, n) {
   if (missing(factors) || is.null(factors)) abort_input("`factors` must be given, such as ec_factor(\"truncate\", lower = 0).", "factors")
   if (is.list(factors) && !inherits(factors,

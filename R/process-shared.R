@@ -91,6 +91,11 @@ check_all_pairs <- function(n, copies, advice, arg = "x") {
   check_memory(8 * copies * as.double(n)^2, sprintf("All pairs of %d rows", n), advice, arg)
 }
 
+# ... or of all pairs of columns.
+check_all_columns <- function(p, copies, advice, arg = "x") {
+  check_memory(8 * copies * as.double(p)^2, sprintf("All pairs of %d columns", p), advice, arg)
+}
+
 # Says how long it may take where that is more than a minute, at about a thousand million operations a second.
 slow_work <- function(operations, what, advice) {
   minutes <- operations / 1e9 / 60

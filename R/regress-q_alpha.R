@@ -152,6 +152,7 @@ q_alpha <- function(x, k = NULL, labels = NULL, method = c("power", "basic", "ri
     core_q_alpha_kernel(v, list(k = min(k, ncol(m)), method = "power", criterion = criterion, n_starts = n_starts, tol = tol, max_iter = max_iter,
                                 threads = threads), core_seed(), progress)
   } else {
+    check_all_pairs(nrow(m), 3, "Take a sample of the rows.")
     core_q_alpha(m, c(settings, list(k = k, n_starts = n_starts, tol = tol, max_iter = max_iter, threads = threads)), core_seed(), progress)
   }
   fit <- q_alpha_fit(raw, x, m, keep, k, standard, settings, center, labels, kernel, call)

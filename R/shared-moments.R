@@ -61,6 +61,7 @@ piece_moments <- function(x, weights, na) {
     x <- x[!gone, , drop = FALSE]
     weights <- weights[!gone]
   }
+  check_all_columns(ncol(x), 2, "Take fewer columns.")
   new_moments(core_moments(x, weights), variable_names(colnames(x), ncol(x)), sum(gone))
 }
 

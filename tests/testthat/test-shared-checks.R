@@ -190,3 +190,30 @@ test_that("a function called without its arguments says which it needs", {
     expect_identical(said, "")
   }
 })
+
+test_that("what does not fit into memory is refused with its size, before anything is allocated", {
+  old <- options(granary.memory = 1e5)
+  on.exit(options(old))
+  set.seed(1)
+  wide <- matrix(rnorm(6 * 200), 6)
+  tall <- matrix(rnorm(400), 200)
+  columns <- list(
+    function() ggm_lasso(wide, lambda = 0.5), function() ggm_neighbors(wide, lambda = 0.5), function() ggm_nodes(wide), function() ggm_hub(wide),
+    function() cov_hub(wide), function() causal_dag(wide), function() pc(wide), function() data_moments(wide),
+    function() ggm_multi(wide[c(1:6, 1:6), ], groups = rep(1:2, each = 6))
+  )
+  for (call in columns) expect_error(suppressWarnings(call()), "All pairs of 200 columns need about .* GB", class = "granary_error_input")
+  rows <- list(
+    function() kriging(tall, tall[, 1]), function() mds(tall, 2), function() isomap(tall, 2), function() kernel_pca(tall, 2), function() gplvm(tall, 1),
+    function() resilient_cluster(tall, 2), function() q_alpha(tall, 2), function() tsne(tall, method = "exact")
+  )
+  for (call in rows) expect_error(suppressWarnings(call()), "All pairs of 200 rows need about .* GB", class = "granary_error_input")
+  expect_error(kernel_matrix(k_se(), tall), "4e.04 kernel values need about .* GB", class = "granary_error_input")
+})
+
+test_that("a call left unevaluated, and arguments left out, are told as such", {
+  expect_error(em_select(quote(a + b)), "`x`", class = "granary_error_input")
+  expect_error(output_custom(1:3), "`y` must be given", class = "granary_error_input")
+  expect_error(output_custom(1:3, 1:3), "`psi` must be given", class = "granary_error_input")
+  expect_output(print(summary(c(ec_factor("truncate"), ec_factor("flat")))), "2 factors")
+})
