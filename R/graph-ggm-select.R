@@ -157,13 +157,20 @@ as_tbl_graph.granary_ggm_select <- function(x, ...) tidygraph::as_tbl_graph(ggm_
 #' @rdname ggm_select
 #' @export
 print.granary_ggm_select <- function(x, ...) {
-  NextMethod()
-  if (x$extended > 0L) cli::cat_line("The best penalty was the smallest of the path, which was therefore extended by ", x$extended, " penalties.")
-  if (x$selected == nrow(x$table) && x$selected > 1L) {
-    cli::cat_line("The smallest penalty of the path was chosen: a path that goes further down may do better.")
-  }
+  print_ggm_choice(x)
   cli::cat_line("The chosen fit, in $fit:")
   print(x$fit)
+  invisible(x)
+}
+
+print_ggm_choice <- function(x) {
+  print.granary_selection(x)
+  if (x$extended > 0L) cli::cat_line("The best penalty was the smallest of the path, which was therefore extended by ", x$extended, " penalties.")
+  if (x$selected < nrow(x$table) || x$selected == 1L) return(invisible(x))
+  pairs <- choose(ncol(if (is.list(x$fit$S)) x$fit$S[[1L]] else x$fit$S), 2L)
+  cli::cat_line("The smallest penalty of the path was chosen",
+                if (isTRUE(x$table$edges[x$selected] == pairs)) ", with an edge between every two variables: these data call for no sparse graph." else
+                  ": a path that goes further down may do better.")
   invisible(x)
 }
 

@@ -84,7 +84,7 @@ summary.granary_selection <- function(object, ...) {
 
 #' @export
 print.summary_granary_selection <- function(x, ...) {
-  print(x$selection)
+  if (inherits(x$selection, "granary_ggm_select")) print_ggm_choice(x$selection) else print(x$selection)  # the fit comes below
   cli::cat_line()
   cli::cat_line("The underlying fit:")
   print(x$fit)

@@ -217,3 +217,13 @@ test_that("cross-validation keeps more edges than EBIC, on average", {
   }, c(0, 0))
   expect_gt(mean(edges[2, ] - edges[1, ]), 5)
 })
+
+test_that("a summary shows the chosen fit once, and a full graph is said to be one", {
+  set.seed(3)
+  best <- ggm_select(ggm_lasso(sim_ggm(p = 6, n = 60)$data))
+  text <- capture.output(print(summary(best)))
+  expect_length(grep("Strongest partial correlations", text), 1L)
+  expect_match(text, "Chosen by rule", all = FALSE)
+  full <- ggm_select(ggm_lasso(scale(iris[, 1:4])))
+  expect_output(print(full), "an edge between every two variables")
+})
