@@ -381,14 +381,10 @@ kernel_matrix <- function(kernel, x, z = NULL, ...) {
   kernel <- prepare_kernel(kernel, ncol(x))
   z <- if (is.null(z)) matrix(0, 0L, ncol(x)) else check_inputs(z)
   if (ncol(z) != ncol(x)) abort_input(sprintf("`z` must have the %d columns of `x`, but it has %d.", ncol(x), ncol(z)), "z")
-<<<<<<< HEAD
-  threads <- if (has_user_code(kernel)) 1L else thread_count(NULL)
-  value <- core_kernel_matrix(kernel, x, z, threads, progress_bar("kernel matrix"))
-=======
   pairs <- as.double(nrow(x)) * (if (nrow(z) > 0L) nrow(z) else nrow(x))
   check_memory(8 * pairs, sprintf("%.3g kernel values", pairs), "Take the rows in pieces, or kernel_features(), which needs no matrix of all pairs.")
-  value <- core_kernel_matrix(kernel, x, z)
->>>>>>> 1a24d14d (READY: what does not fit into memory is refused with its size beforehand; summary of factors; missing arguments of own outputs)
+  threads <- if (has_user_code(kernel)) 1L else thread_count(NULL)
+  value <- core_kernel_matrix(kernel, x, z, threads, progress_bar("kernel matrix"))
   labels <- list(rownames(x), if (nrow(z) > 0L) rownames(z) else rownames(x))
   if (!all(vapply(labels, is.null, NA))) dimnames(value) <- labels
   value
