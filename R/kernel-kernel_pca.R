@@ -118,7 +118,7 @@ predict.granary_kernel_pca <- function(object, newdata = NULL, type = "latent", 
   numbers <- features$kind == "points" && is.null(features$layout)
   if (numbers) {
     if (is_plain_numeric(newdata) && is.null(dim(newdata))) {
-      newdata <- matrix(newdata, ncol = ncol(features$points), byrow = TRUE)
+      newdata <- rows_of_vector(newdata, ncol(features$points))
     }
     newdata <- new_design(newdata, variable_names(object$variables, ncol(features$points)), NULL, "newdata",
                           allow_sparse = TRUE)

@@ -71,7 +71,7 @@ nystrom_features <- function(object, newdata, left = FALSE, threads = NULL, arg 
     kernel <- bound$kernel
   } else {
     if (is_plain_numeric(newdata) && is.null(dim(newdata))) {
-      newdata <- matrix(newdata, ncol = ncol(object$points), byrow = TRUE)
+      newdata <- rows_of_vector(newdata, ncol(object$points))
     }
     at <- new_design(newdata, variable_names(object$variables, ncol(object$points)), NULL, arg, allow_sparse = TRUE)
     if (isS4(at) && !isS4(object$points)) at <- as.matrix(at)
@@ -233,4 +233,12 @@ svm.granary_nystrom <- function(x, y = NULL, ...) {
   fit$nystrom <- x
   fit$call <- match.call()
   fit
+}
+
+# New points given as a vector: one after the other.
+rows_of_vector <- function(newdata, columns) {
+  if (length(newdata) == 0L || length(newdata) %% columns != 0L) {
+    fail_input("newdata", sprintf("points of %d numbers each", columns), describe(newdata))
+  }
+  matrix(newdata, ncol = columns, byrow = TRUE)
 }

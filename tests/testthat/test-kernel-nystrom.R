@@ -299,3 +299,10 @@ test_that("edges: one point, constant data, duplicates, zero rows, scales", {
     expect_equal(a$features, b$features * scale, tolerance = 1e-8)
   }
 })
+
+test_that("new points given as a vector must be whole points", {
+  set.seed(1)
+  map <- kernel_pca(as.matrix(iris[1:30, 1:4]), k = 2)
+  expect_equal(predict(map, unlist(iris[31, 1:4])), predict(map, as.matrix(iris[31, 1:4])), ignore_attr = TRUE)
+  expect_error(predict(map, 1:3), "points of 4 numbers each", class = "granary_error_input")
+})
